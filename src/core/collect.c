@@ -48,11 +48,8 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
 
 /* Asks for the operands of an op where the owner of the registers has them. */
 static APART void read_places(struct sm *sm, int32_t id) {
-    uint32_t (*place)(void *, int32_t, uint32_t, bool) =
-        sm->mech.owner[MECH_registers].points->registers.place;
-    void *state = sm->mech.owner[MECH_registers].state;
     for (uint32_t k = 0, n = sm->ops[id].need->nreads; k < n; k++) {
-        uint32_t at = place(state, id, k, false);
+        uint32_t at = OWNER(sm, registers, place, id, k, false);
         queue_read(sm, id, at, owned_bank(sm, at), (int16_t)k);
     }
 }
@@ -312,7 +309,7 @@ static EVERY_TIME void end_watched(struct sm *sm, int32_t id) {
 }
 
 APART void op_end(struct sm *sm, int32_t id) {
-    if (sm->mech.n)
+    if (MECHS(sm))
         end_watched(sm, id);
     else
         end_op(sm, id, SHAPE_ANY);
@@ -394,7 +391,6 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
 /* soon: the banks are served in this cycle. */
 static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *op, bool soon,
                                     enum core_shape shape) {
-    const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     struct core_warp *cw = &sm->warps[op->warp];
     KEEP(cw);
     if (shape >= SHAPE_BASE) {
@@ -406,9 +402,10 @@ static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *o
     }
     if (shape == SHAPE_ANY)
         TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
-                                            (soon && sm->mech.any_order && write_told(sm, id)))
-                                        : !write_at_once(sm, id, op, cw, shape))
+    bool offered = HAS(sm, watch, result) || HAS(sm, back, result);
+    if (__builtin_expect(MECHS(sm), 0)
+            ? !((offered && offer_result(sm, id)) || (soon && ANY_ORDER(sm) && write_told(sm, id)))
+            : !write_at_once(sm, id, op, cw, shape))
         request_write(sm, id);
 }
 

@@ -118,7 +118,7 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
     sm->n.thread_insts += lanes;
     sm->n.ctrl_ops++;
     sm->lanes.active[EN_CTRL] += lanes;
-    if (__builtin_expect(sm->mech.n, 0))
+    if (__builtin_expect(MECHS(sm), 0))
         tell_before(sm, s, i, m);
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, CORE_NONE));
     if (whole) {
@@ -128,7 +128,7 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
         return;
     }
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));
-    if (__builtin_expect(sm->mech.n, 0))
+    if (__builtin_expect(MECHS(sm), 0))
         AT_POINT(sm, watch, control, s, i, m);
     warp_advance(sm, s, pc, SHAPE_ANY);
     hold(sm, s, now);

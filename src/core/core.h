@@ -47,6 +47,12 @@ struct sm;
 /* Some cycles, see sm_run. */
 typedef uint64_t sm_run_fn(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),
                            void *ctx);
+/* A copy of the stages that is compiled with one mechanism and for it: the mechanism's points, as they are
+ * there, and the cycle. */
+struct core_alone {
+    const struct mech_points *points;
+    sm_run_fn *run;
+};
 
 /* What the stages take for granted, a constant where they are compiled, once for each of these; each also
  * takes for granted what those before it do. */
@@ -234,9 +240,10 @@ struct sm {
     struct port_times *port;            /* when memory has something for this SM */
     const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
-    uint32_t fit;   /* blocks of the launch that the SM has room for at once */
-    sm_run_fn *run; /* while there are no watchers */
-    uint64_t ticks; /* cycles that it went through awake, since somebody set it back */
+    uint32_t fit;                   /* blocks of the launch that the SM has room for at once */
+    sm_run_fn *run;                 /* while there are no watchers */
+    const struct core_alone *alone; /* of its mechanism, if there is one; NULL: none */
+    uint64_t ticks;                 /* cycles that it went through awake, since somebody set it back */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint32_t buffers[CORE_MAX_WARPS][CORE_BUFFER];

@@ -36,8 +36,8 @@ void buffer_undecoded(struct sm *sm, uint32_t s, uint64_t now) {
     if (sm->holding >> s & 1)
         recall(sm, s, now);
     if (cw->arriving)
-        cw->fetch_pc = sm->mech.skips ? cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER]
-                                      : cw->fetch_pc - cw->arriving;
+        cw->fetch_pc =
+            SKIPS(sm) ? cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER] : cw->fetch_pc - cw->arriving;
     cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
@@ -131,7 +131,7 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
     if (__builtin_expect(!skips, 1)) {
         n = fetch_count(sm, cw);
-        for (uint32_t k = 0; sm->mech.skips && k < n; k++)
+        for (uint32_t k = 0; SKIPS(sm) && k < n; k++)
             cw->buffer[(at + k) % CORE_BUFFER] = pc + k;
         pc += n;
     } else {
@@ -165,8 +165,7 @@ static inline bool fills_up(const struct sm *sm, const struct core_warp *cw) {
 }
 
 uint64_t fetch_wakes(const struct sm *sm, uint64_t now, uint64_t end) {
-    const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
-    bool always = sm->probe || sm->mech.has & others;
+    bool always = sm->probe || HAS(sm, stream, decoded) || HAS(sm, registers, restore);
     for (uint64_t slots = sm->arrive_slots; slots;) {
         uint64_t at = next_slot(slots, now);
         if (at >= end || always)
@@ -234,7 +233,7 @@ static EVERY_TIME void enter_plain(struct sm *sm, struct core_warp *cw, uint32_t
 
 static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, enum core_shape shape) {
     uint32_t slot = now % CORE_ARRIVALS;
-    bool simple = shape >= SHAPE_BASE || !(sm->mech.skips || sm->probe);
+    bool simple = shape >= SHAPE_BASE || !(SKIPS(sm) || sm->probe);
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
     sm->arrive_slots &= ~(UINT64_C(1) << slot);
@@ -261,7 +260,7 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, enum core_shape sha
 }
 
 void sm_arrivals(struct sm *sm, uint64_t now) {
-    if (sm->mech.n || sm->probe)
+    if (MECHS(sm) || sm->probe)
         arrivals(sm, now, SHAPE_ANY);
     else
         arrivals(sm, now, SHAPE_BASE);
@@ -351,7 +350,7 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
 
 void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
     struct core_warp *cw = &sm->warps[warp];
-    assert(sm->mech.skips && core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
+    assert(SKIPS(sm) && core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
     assert(!cw->needs[pc].control);
     TELL(sm, tell_skip(sm, warp, pc));
     cw->skips |= 1u << (pc - cw->fetch_pc);
@@ -375,7 +374,7 @@ void warp_unblock(struct sm *sm, uint32_t slot) {
 }
 
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n) {
-    assert(n && sm->mech.skips);
+    assert(n && SKIPS(sm));
     sm->warps[warp].most = (uint8_t)(n < sm->spec->fetch_width ? n : sm->spec->fetch_width);
 }
 

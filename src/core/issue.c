@@ -36,7 +36,7 @@ static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, 
     cw->buffered--;
     cw->next++;
     cw->need++;
-    if (shape < SHAPE_BASE && __builtin_expect(sm->mech.skips, 0))
+    if (shape < SHAPE_BASE && __builtin_expect(SKIPS(sm), 0))
         buffer_pop(sm, s);
     if (!cw->buffered)
         sm->valid &= ~bit;
@@ -155,7 +155,7 @@ static EVERY_TIME void prepare_operands(struct sm *sm, uint32_t s, const struct 
 /* Who looks at an instruction that took effect, or takes it; true: it was taken. */
 static EVERY_TIME bool offer(struct sm *sm, int32_t id, uint64_t now) {
     AT_POINT(sm, watch, issued, id);
-    return HAS(sm, front, take) ? OWNER(sm, front, take, id, now) == MECH_TAKEN : sm->mech.takes_every;
+    return HAS(sm, front, take) ? OWNER(sm, front, take, id, now) == MECH_TAKEN : TAKES_EVERY(sm);
 }
 
 /* The same of an instruction that accesses memory, where its lanes point to p, for an SM that is ahead of
@@ -316,8 +316,8 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     if (spins)
         simt_yield(cw->w);
     /* Mechanisms may have changed where the warp goes on. */
-    const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
-    bool same = !told || !(sm->mech.has & points) || (e == cw->w->top && e->pc == pc + 1);
+    bool looked = HAS(sm, watch, issued) || HAS(sm, front, take);
+    bool same = !told || !looked || (e == cw->w->top && e->pc == pc + 1);
     if (same && steps && !spins && goes_on(e)) {
         step_on(sm, cw, s, false, shape);
         if (alone)

@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) void add_lone(struct sm *sm, int32_
 static inline __attribute__((always_inline)) bool read_alone(struct sm *sm, int32_t id, uint32_t n,
                                                              const uint16_t *places) {
     uint32_t banks = 0, read = sm->read_banks;
-    if (__builtin_expect(sm->mech.n > 1 || sm->ports || sm->nlone == sizeof sm->lone / sizeof *sm->lone, 0))
+    if (__builtin_expect(MECHS(sm) > 1 || sm->ports || sm->nlone == sizeof sm->lone / sizeof *sm->lone, 0))
         return false;
     for (uint32_t k = 0, all = sm->spec->banks; k < n; k++) {
         uint32_t bank = 1u << bank_among(all, places[k]);
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) void owner_retire(struct sm *sm, in
     struct core_op *op = &sm->ops[id];
     KEEP(op);
     assert(!op->later && (op->taken || !op->next_write));
-    if (__builtin_expect(sm->mech.n > 1, 0))
+    if (__builtin_expect(MECHS(sm) > 1, 0))
         point_retire_others(sm, id, state);
     if (__builtin_expect(op->pc == CORE_NO_PC, 0)) {
         end_injected(sm, id);

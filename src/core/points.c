@@ -37,8 +37,8 @@ void point_life_warp(struct sm *sm, uint32_t warp, bool enters) {
 }
 
 uint64_t point_life_next(const struct sm *sm, uint64_t now) {
-    if (__builtin_expect(sm->mech.n == 1, 1))
-        return sm->mech.at[0].points->life.next(sm->mech.at[0].state, now);
+    if (__builtin_expect(MECHS(sm) == 1, 1))
+        return FIRST_POINTS(sm)->life.next(sm->mech.at[0].state, now);
     uint64_t next = NEVER, own;
     EACH(sm, life, next, own = points->life.next(state, now); next = own < next ? own : next)
     return next;
@@ -75,14 +75,14 @@ uint64_t each_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
 
 /* All of these warps are refused until something changes. */
 bool point_gate_refuses(const struct sm *sm, uint64_t ready) {
-    return sm->mech.n == 1 && sm->mech.gates && !sm->probe &&
-           sm->mech.at[0].points->gate.refused(sm->mech.at[0].state, ready) == ready;
+    return MECHS(sm) == 1 && GATES(sm) && !sm->probe &&
+           FIRST_POINTS(sm)->gate.refused(sm->mech.at[0].state, ready) == ready;
 }
 
 uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
-    if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */
-        return sm->mech.at[0].points->gate.slots(sm->mech.at[0].state, sched, free, now);
+    if (__builtin_expect(MECHS(sm) == 1, 1)) /* and it wants to be asked */
+        return FIRST_POINTS(sm)->gate.slots(sm->mech.at[0].state, sched, free, now);
     for (uint32_t each = 0; each < sm->mech.n && used < free; each++) {
         enum mech_slots want = sm->mech.at[each].slots;
         if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready & sm->mech.at[each].concern))

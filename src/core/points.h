@@ -5,7 +5,38 @@
 
 #include "core/core.h"
 
-#define HAS(sm, group, point) __builtin_expect((sm)->mech.has >> MECH_AT_##group##_##point & 1, 0)
+/* What the stages ask of the stack: how many mechanisms there are, whether one has a point, who is called
+ * there and with which state, whether it skips instructions, takes every op at issue, does not care for the
+ * order of results, wants issue slots or has gates that are not open.
+ *
+ * A mechanism that is alone on the machine has a copy of the stages of its own, compiled together with it and
+ * with its struct's name as CORE_ALONE (meson.build): most answers are constants there, and points are calls
+ * of known functions, which can be inlined. */
+#ifdef CORE_ALONE
+extern const struct mechanism CORE_ALONE;
+#define MECHS(sm) 1
+#define HAS(sm, group, point)                                                                                \
+    (CORE_ALONE.points.group.point && ((sm)->mech.has >> MECH_AT_##group##_##point & 1))
+#define FIRST_POINTS(sm)        (&CORE_ALONE.points)
+#define OWNER_POINTS(sm, group) (&CORE_ALONE.points)
+#define OWNER_STATE(sm, group)  ((sm)->mech.at[0].state)
+#define SKIPS(sm)               (CORE_ALONE.points.stream.fetch || CORE_ALONE.points.stream.decoded)
+#define TAKES_EVERY(sm)         CORE_ALONE.points.front.every
+#define ANY_ORDER(sm)           CORE_ALONE.points.life.any_order
+#define SLOTS(sm)               (CORE_ALONE.points.gate.slots ? (sm)->mech.slots : SLOTS_NEVER)
+#define GATES(sm)               (CORE_ALONE.points.gate.eligible ? (sm)->mech.gates : 0)
+#else
+#define MECHS(sm)               ((sm)->mech.n)
+#define HAS(sm, group, point)   __builtin_expect((sm)->mech.has >> MECH_AT_##group##_##point & 1, 0)
+#define FIRST_POINTS(sm)        ((sm)->mech.at[0].points)
+#define OWNER_POINTS(sm, group) ((sm)->mech.owner[MECH_##group].points)
+#define OWNER_STATE(sm, group)  ((sm)->mech.owner[MECH_##group].state)
+#define SKIPS(sm)               ((sm)->mech.skips)
+#define TAKES_EVERY(sm)         ((sm)->mech.takes_every)
+#define ANY_ORDER(sm)           ((sm)->mech.any_order)
+#define SLOTS(sm)               ((sm)->mech.slots)
+#define GATES(sm)               ((sm)->mech.gates)
+#endif
 
 /* Calls a point that returns nothing. */
 #define AT_POINT(sm, group, point, ...)                                                                      \
@@ -16,7 +47,7 @@
 
 /* Calls a point of a group that has one owner. */
 #define OWNER(sm, group, point, ...)                                                                         \
-    ((sm)->mech.owner[MECH_##group].points->group.point((sm)->mech.owner[MECH_##group].state, __VA_ARGS__))
+    (OWNER_POINTS(sm, group)->group.point(OWNER_STATE(sm, group), __VA_ARGS__))
 
 /* A launch begins or ends: the stack is what it was made. */
 void mechs_wake(struct sm *sm);
@@ -54,8 +85,8 @@ APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, u
 #define X(group, point, parameters, ...)                                                                     \
     APART void each_##group##_##point parameters;                                                            \
     static inline void point_##group##_##point parameters {                                                  \
-        if (__builtin_expect(sm->mech.n == 1, 1))                                                            \
-            sm->mech.at[0].points->group.point(sm->mech.at[0].state, __VA_ARGS__);                           \
+        if (__builtin_expect(MECHS(sm) == 1, 1))                                                             \
+            FIRST_POINTS(sm)->group.point(sm->mech.at[0].state, __VA_ARGS__);                                \
         else                                                                                                 \
             each_##group##_##point(sm, __VA_ARGS__);                                                         \
     }
@@ -64,8 +95,8 @@ OFTEN_POINTS(X)
 
 /* Those of these warps that all gates which are not open let pass. */
 static inline uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
-    if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */
-        return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
+    if (__builtin_expect(MECHS(sm) == 1, 1)) /* and its gate is not open */
+        return FIRST_POINTS(sm)->gate.eligible(sm->mech.at[0].state, ready, now);
     return each_gate_eligible(sm, ready, now);
 }
 

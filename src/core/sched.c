@@ -85,8 +85,8 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
         set &= sched_active(sm, sched);
     uint32_t slots = shape >= SHAPE_USUAL ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    bool told = shape < SHAPE_BASE && (all & sm->mech.concern || sm->mech.slots == SLOTS_ALWAYS);
-    if (told && sm->mech.slots) {
+    bool told = shape < SHAPE_BASE && (all & sm->mech.concern || SLOTS(sm) == SLOTS_ALWAYS);
+    if (told && SLOTS(sm)) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
     ready = issue_possible(sm, set, &why, shape);
     if (shape == SHAPE_ANY)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (told && sm->mech.gates && ready & sm->mech.concern) {
+    if (told && GATES(sm) && ready & sm->mech.concern) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         if (shape == SHAPE_ANY)
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
             if (shape >= SHAPE_BASE)
                 return alone;
             set = warp_bit(s);
-            bool asked = sm->mech.gates && set & sm->mech.concern;
+            bool asked = GATES(sm) && set & sm->mech.concern;
             if (!--slots && !asked) /* a gate may want to know who is ready now */
                 return false;
             set &= ready_warps(sm);
@@ -154,7 +154,7 @@ bool sm_can_issue(const struct sm *sm) {
         ready = issue_possible(sm, ready, &why, SHAPE_ANY);
         return ready && !(HAS(sm, gate, refused) && point_gate_refuses(sm, ready));
     }
-    return sm->mech.slots != SLOTS_NEVER || active_can_issue(sm, ready);
+    return SLOTS(sm) != SLOTS_NEVER || active_can_issue(sm, ready);
 }
 
 void issue_sleep(const struct sm *sm, uint64_t cycle) {
@@ -172,7 +172,7 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     uint32_t n = shape == SHAPE_PAIR ? 2 : sm->spec->schedulers;
     uint64_t ready = ready_warps(sm);
     if (!ready && (shape >= SHAPE_BASE ||
-                   (sm->mech.slots != SLOTS_ALWAYS &&
+                   (SLOTS(sm) != SLOTS_ALWAYS &&
                     (shape >= SHAPE_USUAL || (!sm->probe && sm->spec->policy != SCHED_TWO_LEVEL))))) {
         slots_all_stalled(sm, 1, n, shape);
         return;

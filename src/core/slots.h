@@ -2,7 +2,7 @@
 #ifndef REPRISE_CORE_SLOTS_H
 #define REPRISE_CORE_SLOTS_H
 
-#include "core/core.h"
+#include "core/points.h"
 
 /* Why a warp that is ready does not issue. */
 enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
@@ -11,8 +11,7 @@ enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
 static inline enum shortage shortage(const struct sm *sm, enum core_shape shape) {
     if (sm->free_op == CORE_NONE)
         return NO_UNIT;
-    if (sm->collectors_free[COLLECT_SP] ||
-        (shape < SHAPE_SINGLE && (sm->kinds_apart || sm->mech.takes_every)))
+    if (sm->collectors_free[COLLECT_SP] || (shape < SHAPE_SINGLE && (sm->kinds_apart || TAKES_EVERY(sm))))
         return NO_SHORTAGE;
     return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
 }
@@ -32,7 +31,7 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
     *why = shortage(sm, shape);
     if (*why != NO_SHORTAGE)
         return set & sm->control;
-    if (shape < SHAPE_SINGLE && sm->kinds_apart && !sm->mech.takes_every) {
+    if (shape < SHAPE_SINGLE && sm->kinds_apart && !TAKES_EVERY(sm)) {
         uint64_t possible = collector_possible(sm, set);
         if (set && !possible) {
             *why = sm->ready_units ? NO_UNIT : NO_COLLECTOR;

@@ -464,7 +464,7 @@ static sm_run_fn *version_of(const struct sm *sm) {
     if (sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports)
         return run_any;
     if (sm->mech.n || sm->kinds_apart)
-        return sm->mech.n ? run_usual : run_base;
+        return !sm->mech.n ? run_base : sm->alone ? sm->alone->run : run_usual;
     return s->schedulers == 2 && s->fetch_groups == 1 ? run_pair : run_single;
 }
 

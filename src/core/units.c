@@ -238,7 +238,7 @@ static EVERY_TIME void take_answers(struct sm *sm, uint64_t now, enum core_shape
 }
 
 void sm_answers(struct sm *sm, uint64_t now) {
-    if (sm->mech.n || sm->probe)
+    if (MECHS(sm) || sm->probe)
         take_answers(sm, now, SHAPE_ANY);
     else
         take_answers(sm, now, SHAPE_BASE);

@@ -17,6 +17,9 @@ static void add_mechanisms(struct machine *m, const struct config *config, struc
         const void *params = config_values(config, &mech->params);
         mech_push(&sm->mech, mech, mech->create(&m->arena, params, m->shared[k], sm));
     }
+    sm->alone = m->mechs.n == 1 ? mech_alone(m->mechs.at[0]) : NULL;
+    if (sm->alone)
+        mech_call_at(&sm->mech, sm->alone->points);
 }
 
 struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check,

@@ -66,3 +66,10 @@ void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
             s->owns |= 1u << g;
         }
 }
+
+void mech_call_at(struct mech_stack *s, const struct mech_points *points) {
+    s->at[0].points = points;
+    for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++)
+        if (s->owns >> g & 1)
+            s->owner[g].points = points;
+}

@@ -421,5 +421,9 @@ const char *mech_group_what(enum mech_group g);
 
 /* Adds a mechanism's points behind those of a stack, whose groups it must not own. */
 void mech_push(struct mech_stack *s, const struct mechanism *m, void *state);
+/* What of a mechanism is compiled for the case that it is alone, or NULL (registry.c). */
+const struct core_alone *mech_alone(const struct mechanism *m);
+/* The mechanism of a stack that has no other is called at these points, which are the same as its own. */
+void mech_call_at(struct mech_stack *s, const struct mech_points *points);
 
 #endif

@@ -7,14 +7,30 @@
 
 /* mechanisms.def is made by the build from its list of mechanisms (meson.build of this folder). */
 #define MECHANISM(id) extern const struct mechanism mech_##id;
+#define ALONE(id)     extern const struct core_alone alone_##id;
 #include "mechanisms.def"
-#undef MECHANISM
 
 static const struct mechanism *const built_in[] = {
 #define MECHANISM(id) &mech_##id,
 #include "mechanisms.def"
-#undef MECHANISM
 };
+
+/* Copies of the stages for mechanisms that are alone. */
+static const struct {
+    const struct mechanism *of;
+    const struct core_alone *alone;
+} copies[] = {
+#define ALONE(id) {&mech_##id, &alone_##id},
+#include "mechanisms.def"
+    {NULL, NULL},
+};
+
+const struct core_alone *mech_alone(const struct mechanism *m) {
+    uint32_t k = 0;
+    while (copies[k].of && copies[k].of != m)
+        k++;
+    return copies[k].alone;
+}
 
 /* ---- names ------------------------------------------------------------------------------------------- */
 

@@ -28,7 +28,7 @@ static EVERY_TIME enum cmrc_pairing pairing(const struct cmrc *m, bool usual) {
     return usual ? PAIR_ALL : m->params->pairing;
 }
 
-static EVERY_TIME bool keeps(const struct cmrc *m, enum cmrc_rule rule, bool usual) {
+static EVERY_TIME bool bank_keeps(const struct cmrc *m, enum cmrc_rule rule, bool usual) {
     return usual || cmrc_keeps(m, rule);
 }
 
@@ -51,7 +51,7 @@ static EVERY_TIME struct request read_at(struct cmrc *m, int32_t at, int32_t pre
 }
 
 /* A read of the register waits at the bank. */
-static EVERY_TIME bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
+static EVERY_TIME bool cmrc_is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
     for (int32_t r = sm->bank_reads[bank][0]; r != CORE_NONE; r = sm->reads[r].next)
         if (sm->reads[r].place == place)
             return true;
@@ -80,7 +80,7 @@ static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const
         return operands < 2;
     if (pairing(m, usual) == PAIR_READS && p->operands && p->bank != bank)
         return false;
-    return !(taken & q->mask) || !keeps(m, CM_SLICES, usual);
+    return !(taken & q->mask) || !bank_keeps(m, CM_SLICES, usual);
 }
 
 /* Whether two requests of a bank can go together. */
@@ -107,7 +107,7 @@ static EVERY_TIME bool find_write(struct cmrc *m, uint32_t bank, const struct re
         bool alone = with->at == CORE_NONE;
         if (!alone && ((with->write && with->at == id) || !pairs(m, with, q, usual)))
             continue;
-        if (!keeps(m, CM_ORDER, usual) || m->ops[id].expands || !is_read(sm, bank, q->place))
+        if (!bank_keeps(m, CM_ORDER, usual) || m->ops[id].expands || !cmrc_is_read(sm, bank, q->place))
             return true;
     }
     return false;
@@ -137,8 +137,8 @@ static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct req
 }
 
 /* An operand arrives at a collector. */
-static EVERY_TIME void deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
-                               bool usual) {
+static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
+                                    bool usual) {
     struct cmrc_op *p = port_of(m, r->op);
     if (reg_at(m, r->place, usual)->version != p->version[r->source])
         m->wrong = "CMRC: a register was overwritten before it was read";
@@ -171,7 +171,7 @@ static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t b
     if (!q->write) {
         const struct core_read *r = &m->sm->reads[q->at];
         if (r->source != CORE_NONE)
-            deliver(m, r, q->mask, bank, usual);
+            cmrc_deliver(m, r, q->mask, bank, usual);
         core_serve_read_of(m->sm, bank, q->prev, count_sent(m, q->mask));
     } else if (m->ops[q->at].expands) {
         m->ops[q->at].expands = 0;
@@ -218,13 +218,14 @@ static APART void serve_several(struct cmrc *m, uint32_t bank) {
 }
 
 /* One operand waits at the bank, and nothing else: it needs no partner. */
-static EVERY_TIME void read_alone(struct cmrc *m, struct sm *sm, uint32_t bank, const struct core_read *r) {
+static EVERY_TIME void cmrc_read_alone(struct cmrc *m, struct sm *sm, uint32_t bank,
+                                       const struct core_read *r) {
     struct cmrc_op *p = &m->ops[r->op];
     uint8_t mask = p->mask[r->source];
     if (p->cycle == sm->now && p->slices & mask && sm->spec->collector_ports)
         return;
     m->n.port_cycles++;
-    deliver(m, r, mask, bank, true);
+    cmrc_deliver(m, r, mask, bank, true);
     core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
 }
 
@@ -235,7 +236,7 @@ static EVERY_TIME void serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
     if (id == CORE_NONE) {
         const struct core_read *r = &sm->reads[at];
         if (r->next == CORE_NONE && r->source != CORE_NONE) {
-            read_alone(m, sm, bank, r);
+            cmrc_read_alone(m, sm, bank, r);
             return;
         }
     } else if (at == CORE_NONE && sm->ops[id].next == CORE_NONE) {

@@ -78,7 +78,7 @@ static void branch(struct dac *d, const struct xinst *i, uint32_t pc) {
         push(d, target, rpc, &taken);
 }
 
-static void leave(struct dac *d, const struct dac_mask *gone) {
+static void dac_leave(struct dac *d, const struct dac_mask *gone) {
     for (uint32_t k = 0; k < d->depth; k++)
         for (uint32_t w = 0; w < DAC_WARPS; w++)
             d->path[k].mask.w[w] &= ~gone->w[w];
@@ -142,7 +142,7 @@ void dac_affine_control(struct dac *d, const struct xinst *i) {
         barrier(d);
     if (i->kind == X_EXIT) {
         struct dac_mask gone = guard_of(d, i);
-        leave(d, &gone);
+        dac_leave(d, &gone);
     }
     settle(d);
 }
@@ -238,7 +238,7 @@ bool dac_affine_ready(struct dac *d) {
         struct dac_mask gone = guard_of(d, i);
         active = !some_stay(d, &gone);
         if (!active && i->guard == PRED_PT) { /* other paths are left */
-            leave(d, &gone);
+            dac_leave(d, &gone);
             settle(d);
             core_redirect(d->sm, d->stream->slot);
             return false;

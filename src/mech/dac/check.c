@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const uint32_t *word(struct dac *d, const struct xinst *i, uint32_t k, uint32_t w) {
+static const uint32_t *source_word(struct dac *d, const struct xinst *i, uint32_t k, uint32_t w) {
     return i->s[k] & POOL ? d->stream->x.pool[i->s[k] & ~POOL] : d->shadow[i->s[k]][w];
 }
 
@@ -38,7 +38,7 @@ static void shadow_warp(struct dac *d, const struct xinst *i, uint32_t w) {
         return;
     if (!check_special(d, i, w, r)) {
         for (uint32_t k = 0; k < i->nsw && k < 8; k++) {
-            memcpy(s[k], word(d, i, k, w), sizeof s[k]);
+            memcpy(s[k], source_word(d, i, k, w), sizeof s[k]);
             for (uint32_t l = 0; i->mods && l < WARP_LANES; l++)
                 s[k][l] = (s[k][l] & i->mods->and_mask[k]) ^ i->mods->xor_mask[k];
             io.s[k] = s[k];
@@ -79,9 +79,9 @@ void dac_check_address(struct dac *d, const struct xinst *i, const struct dac_tu
             continue;
         num_expand(&t->at, &d->coords[w], c, at);
         for (uint32_t l = 0; l < WARP_LANES; l++) {
-            uint64_t should = word(d, i, 0, w)[l];
+            uint64_t should = source_word(d, i, 0, w)[l];
             if (t->wide)
-                should |= (uint64_t)word(d, i, 1, w)[l] << 32;
+                should |= (uint64_t)source_word(d, i, 1, w)[l] << 32;
             should += (uint64_t)(int64_t)i->in->imm;
             uint64_t all = t->wide ? UINT64_MAX : UINT32_MAX;
             if (t->mask.w[w] >> l & 1 && (at[l] & all) != (should & all)) {

@@ -255,7 +255,7 @@ static void issued(void *m, int32_t op) {
     }
 }
 
-static void tick(void *m, uint64_t now) {
+static void dac_tick(void *m, uint64_t now) {
     struct dac *d = m;
     if (!d->on)
         return;
@@ -383,7 +383,7 @@ MECHANISM(dac) = {
                         .admit = admit,
                         .block = block,
                         .warp = warp,
-                        .tick = tick,
+                        .tick = dac_tick,
                         .next = next,
                         .elapsed = elapsed,
                         .describe = describe,

@@ -227,10 +227,10 @@ static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *
     }
 }
 
-enum step { STEP_NOTHING, STEP_DONE, STEP_QUEUE, STEP_CACHE, STEP_BARRIER };
+enum dac_step { STEP_NOTHING, STEP_DONE, STEP_QUEUE, STEP_CACHE, STEP_BARRIER };
 
 /* One line of a warp of the block. */
-static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t w, uint64_t now) {
+static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t w, uint64_t now) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count - 1);
     if (!a->issued && q->used == d->depth_a)
@@ -270,7 +270,7 @@ void dac_pop(struct dac *d, struct dac_queues *q) {
 }
 
 /* A step of the unit for a block. */
-static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
+static enum dac_step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     struct dac_expansion *x = &d->exp[c];
     uint64_t bit = UINT64_C(1) << c;
     while (x->at < d->tail && (x->at < d->head || !(dac_tuple(d, x->at)->left & bit)))
@@ -298,7 +298,7 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
         prepare(d, t, x, w);
         x->prepared = true;
     }
-    enum step s = expand_line(d, t, w, now);
+    enum dac_step s = expand_line(d, t, w, now);
     const struct dac_access *a = dac_nth(d, q, q->count - 1);
     if (s != STEP_DONE || a->expanded < a->n)
         return s;
@@ -338,7 +338,7 @@ static bool expand_any(struct dac *d, uint64_t now) {
     for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
         uint32_t c = stays && left >> d->turn & 1 ? d->turn : oldest_block(d, left);
         uint64_t tuple = d->exp[c].at;
-        enum step s = expand_block(d, c, now);
+        enum dac_step s = expand_block(d, c, now);
         bit = UINT64_C(1) << c;
         if (s == STEP_DONE) {
             d->turn = c;

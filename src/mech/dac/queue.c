@@ -180,8 +180,8 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
 
 /* What the instruction takes. Before it takes effect, so that the block's count of a barrier is known when it
  * opens, and the lanes that come to a branch are. */
-static __attribute__((noinline)) void take(struct dac *d, uint32_t warp, const struct xinst *i, uint32_t mask,
-                                           const struct dac_mark *mark) {
+static __attribute__((noinline)) void dac_take(struct dac *d, uint32_t warp, const struct xinst *i,
+                                               uint32_t mask, const struct dac_mark *mark) {
     if (mark->roles & DAC_DEQ_PRED)
         take_predicate(d, warp);
     if (mark->roles & DAC_DEQ && mask)
@@ -199,11 +199,11 @@ void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         return;
     const struct dac_mark *mark = mark_at(d, cw);
     if (mark->roles)
-        take(d, warp, i, mask, mark);
+        dac_take(d, warp, i, mask, mark);
 }
 
 /* Word k of what a load puts into a lane's registers. */
-static uint32_t word_of(const struct imods *m, const struct dac_place *at, uint32_t l, uint32_t k) {
+static uint32_t dac_word_of(const struct imods *m, const struct dac_place *at, uint32_t l, uint32_t k) {
     uint32_t bits = m->size < 4 ? 8u * m->size : 32, first = k * bits;
     uint32_t v = at->word[first / 32][l] >> first % 32;
     if (bits < 32)
@@ -228,7 +228,7 @@ static void give_data(struct dac *d, const struct core_op *o, const struct dac_a
     const struct imods *m = &o->i->in->m;
     for (uint32_t k = 0; k < o->i->ndw; k++)
         for (uint32_t left = a->have & o->mask; left; left &= left - 1) {
-            uint32_t l = (uint32_t)__builtin_ctz(left), v = word_of(m, a->at, l, k);
+            uint32_t l = (uint32_t)__builtin_ctz(left), v = dac_word_of(m, a->at, l, k);
             uint32_t *to = &w->r[o->i->d + k][l];
             if (*to != v && d->sm->check.on) {
                 d->sm->n.check_wrong++;

@@ -164,7 +164,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
     d->blocks[d->sm->warps[slot].block].members &= others;
 }
 
-static void tick(void *m, uint64_t now) {
+static void darsie_tick(void *m, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     d->n.register_cycles += d->in_use;
@@ -210,7 +210,7 @@ MECHANISM(darsie) = {
                      .finish = finish,
                      .block = block,
                      .warp = warp,
-                     .tick = tick,
+                     .tick = darsie_tick,
                      .next = next,
                      .elapsed = elapsed,
                      .describe = describe,

@@ -40,7 +40,7 @@ static bool out_of_order(const struct darsie *d, uint32_t warp, const struct dar
 /* What a warp finds when it looks its next instruction up. */
 enum found { FOUND_NONE, FOUND_WAIT, FOUND_OTHER, FOUND_READY };
 
-static enum found look(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e) {
+static enum found darsie_look(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e) {
     if (!e)
         return FOUND_NONE;
     if (out_of_order(d, warp, &d->marks[pc]))
@@ -85,7 +85,7 @@ static inline bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t 
     struct darsie_entry *e = look_up(d, c, warp, cw->block, pc);
     if (!e)
         return true;
-    switch (look(d, warp, pc, e)) {
+    switch (darsie_look(d, warp, pc, e)) {
     case FOUND_WAIT:
         d->n.waits++;
         return false;
@@ -126,7 +126,7 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
 }
 
 /* A decoded instruction waits until darsie_ask; looks: it is looked up, in vain, in every cycle. */
-static enum mech_decode hold(struct darsie *d, uint32_t warp, bool looks, uint64_t now) {
+static enum mech_decode darsie_hold(struct darsie *d, uint32_t warp, bool looks, uint64_t now) {
     d->held |= warp_bit(warp);
     set_bit(&d->looking, warp_bit(warp), looks);
     d->held_at[warp] = now;
@@ -152,10 +152,10 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     d->n.lookups++;
     if (out_of_order(d, warp, &d->marks[pc]))
         return DECODE_WAIT;
-    switch (look(d, warp, pc, e)) {
+    switch (darsie_look(d, warp, pc, e)) {
     case FOUND_WAIT: /* for the leader, as it is not out of order */
         d->n.waits++;
-        return hold(d, warp, true, now);
+        return darsie_hold(d, warp, true, now);
     case FOUND_READY:
         darsie_follow(d, warp, pc, e);
         d->n.dropped++;
@@ -187,13 +187,13 @@ static APART enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t p
         settle(d, warp, now);
     if (!(d->majority & warp_bit(warp))) {
         if (d->leaving & warp_bit(warp))
-            return hold(d, warp, false, now);
+            return darsie_hold(d, warp, false, now);
         d->n.off_path += d->marks[pc].redundant;
         c->nsrc = c->nold = c->ndst = 0;
         return DECODE_KEEP;
     }
     if ((d->waiting | d->sm->blocked) & warp_bit(warp) || behind_control(d, warp_bit(warp)))
-        return hold(d, warp, false, now);
+        return darsie_hold(d, warp, false, now);
     if (d->marks[pc].redundant)
         return decode_redundant(d, warp, pc, c, now);
     darsie_decode_private(d, warp, pc, c);

@@ -8,7 +8,7 @@ static bool is_whole(const struct darsie *d, uint32_t warp) {
     return w->live == UINT32_MAX && w->depth == 1;
 }
 
-static void join(struct darsie *d, uint32_t warp) {
+static void join_majority(struct darsie *d, uint32_t warp) {
     d->blocks[d->sm->warps[warp].block].majority |= warp_bit(warp);
     d->majority |= warp_bit(warp);
     d->n.mask_ops++;
@@ -20,7 +20,7 @@ void darsie_enter(struct darsie *d, uint32_t warp) {
     d->history[warp] = 0;
     d->changed |= warp_bit(warp);
     if (is_whole(d, warp))
-        join(d, warp);
+        join_majority(d, warp);
 }
 
 /* The warps that an entry waits for have become fewer. */
@@ -31,11 +31,11 @@ static void recheck(struct darsie *d, uint32_t block) {
 }
 
 /* The pc at which a warp goes on. */
-static uint32_t goes_on(const struct darsie *d, uint32_t warp) {
+static uint32_t next_pc(const struct darsie *d, uint32_t warp) {
     return simt_top(d->sm->warps[warp].w)->pc;
 }
 
-static void leave(struct darsie *d, uint32_t warp) {
+static void leave_majority(struct darsie *d, uint32_t warp) {
     struct darsie_block *b = &d->blocks[d->sm->warps[warp].block];
     b->majority &= ~warp_bit(warp);
     b->arrived &= ~warp_bit(warp);
@@ -52,11 +52,11 @@ static void leave(struct darsie *d, uint32_t warp) {
 static uint64_t largest_way(const struct darsie *d, uint64_t warps) {
     uint64_t best = 0;
     while (warps) {
-        uint32_t pc = goes_on(d, (uint32_t)__builtin_ctzll(warps));
+        uint32_t pc = next_pc(d, (uint32_t)__builtin_ctzll(warps));
         uint64_t way = 0;
         for (uint64_t left = warps; left; left &= left - 1) {
             uint32_t warp = (uint32_t)__builtin_ctzll(left);
-            way |= goes_on(d, warp) == pc ? warp_bit(warp) : 0;
+            way |= next_pc(d, warp) == pc ? warp_bit(warp) : 0;
         }
         best = __builtin_popcountll(way) > __builtin_popcountll(best) ? way : best;
         warps &= ~way;
@@ -74,7 +74,7 @@ static void check_branch(struct darsie *d, uint32_t block) {
     darsie_ask(d, all);
     b->arrived = 0;
     for (uint64_t left = all & ~stay; left; left &= left - 1)
-        leave(d, (uint32_t)__builtin_ctzll(left));
+        leave_majority(d, (uint32_t)__builtin_ctzll(left));
     if (darsie_keeps(d, RULE_CLEAR))
         darsie_clear(d, block);
     d->n.syncs++;
@@ -82,7 +82,7 @@ static void check_branch(struct darsie *d, uint32_t block) {
 
 void darsie_leave(struct darsie *d, uint32_t warp) {
     uint32_t block = d->sm->warps[warp].block;
-    leave(d, warp);
+    leave_majority(d, warp);
     recheck(d, block);
     check_branch(d, block);
 }
@@ -90,7 +90,7 @@ void darsie_leave(struct darsie *d, uint32_t warp) {
 static void arrive(struct darsie *d, uint32_t warp, uint32_t pc) {
     struct darsie_block *b = &d->blocks[d->sm->warps[warp].block];
     if (!d->params->cf_sync) {
-        uint64_t h = d->history[warp] ^ ((uint64_t)pc << 32 | goes_on(d, warp));
+        uint64_t h = d->history[warp] ^ ((uint64_t)pc << 32 | next_pc(d, warp));
         h = (h ^ h >> 31) * UINT64_C(0x9e3779b97f4a7c15);
         d->history[warp] = h ^ h >> 29;
         return;
@@ -148,7 +148,7 @@ static bool brings_together(const struct darsie *d, uint64_t warps, uint64_t who
     const struct sm *sm = d->sm;
     uint32_t pc = UINT32_MAX;
     for (uint64_t left = whole & warps; left; left &= left - 1) {
-        uint32_t warp = (uint32_t)__builtin_ctzll(left), at = goes_on(d, warp);
+        uint32_t warp = (uint32_t)__builtin_ctzll(left), at = next_pc(d, warp);
         if (pc != UINT32_MAX && at != pc)
             return false;
         pc = at;
@@ -178,6 +178,6 @@ void darsie_barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         d->history[warp] = d->params->cf_sync ? 0 : (uint64_t)b->rounds << 32 | 1;
         d->n.joined += !(b->majority & warp_bit(warp));
-        join(d, warp);
+        join_majority(d, warp);
     }
 }

@@ -162,7 +162,7 @@ void darsie_number_places(struct darsie *d) {
         d->reg_places[reg] = (by_warp ? reg : reg / banks) * banks;
 }
 
-static uint32_t place_of(const struct darsie *d, uint16_t id, uint32_t warp, uint32_t reg) {
+static uint32_t darsie_place_of(const struct darsie *d, uint16_t id, uint32_t warp, uint32_t reg) {
     if (id == DARSIE_PRIVATE)
         return d->warp_places[warp] + d->reg_places[reg] + bank_of(d->sm, warp, reg);
     return d->block_places + id / DARSIE_MOST * d->regs + id % DARSIE_MOST;
@@ -173,13 +173,13 @@ uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write) {
     const struct core_op *o = &d->sm->ops[op];
     if (o->pc == CORE_NO_PC) {
         const struct darsie_copy *c = &d->copy_of[op];
-        return place_of(d, write ? c->to : c->from, o->warp, c->reg);
+        return darsie_place_of(d, write ? c->to : c->from, o->warp, c->reg);
     }
     const struct darsie_inst *c = &d->ops[op];
     if (write)
-        return place_of(d, k < c->ndst ? c->dst[k] : DARSIE_PRIVATE, o->warp, o->i->d + k);
+        return darsie_place_of(d, k < c->ndst ? c->dst[k] : DARSIE_PRIVATE, o->warp, o->i->d + k);
     bool shared = k < c->nsrc && d->params->conflicts;
-    return place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
+    return darsie_place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
 }
 
 uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
@@ -195,7 +195,7 @@ uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
         id = i->d + k == reg && c->old[k] != DARSIE_PRIVATE ? c->old[k] : id;
     if (id == DARSIE_PRIVATE && d->copying[warp]) /* it may be on its way there */
         return CORE_NO_PLACE;
-    return place_of(d, id, warp, reg);
+    return darsie_place_of(d, id, warp, reg);
 }
 
 /* Lanes that a guarded write keeps are copied to where the result goes. */

@@ -22,7 +22,7 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
 }
 
 /* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
-static inline void look(struct gscalar *m, uint64_t warps) {
+static inline void gscalar_look(struct gscalar *m, uint64_t warps) {
     for (uint64_t left = warps & ~m->checked; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         m->moved[warp] = 0;
@@ -38,7 +38,7 @@ uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
     struct gscalar *m = state;
     if (m->owned)
         return ready;
-    look(m, ready);
+    gscalar_look(m, ready);
     return ready & ~m->wanting;
 }
 
@@ -82,7 +82,7 @@ uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now)
     uint32_t used = 0;
     if (m->owned)
         return 0;
-    look(m, m->sm->group[sched] & ready_warps(m->sm));
+    gscalar_look(m, m->sm->group[sched] & ready_warps(m->sm));
     for (uint64_t left = m->wanting & m->sm->group[sched]; left && used < free; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         while (used < free && make_move(m, warp))

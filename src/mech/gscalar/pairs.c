@@ -39,7 +39,7 @@ static int32_t partner_of(const struct sm *sm, uint32_t warp) {
     return CORE_NONE;
 }
 
-static void count(struct gscalar *m, const struct pair_record *a, const struct pair_record *b) {
+static void gscalar_count(struct gscalar *m, const struct pair_record *a, const struct pair_record *b) {
     bool one = a->scalar && b->scalar && a->values == b->values;
     m->n.pairs++;
     m->n.pairs_quarter += !one && (a->groups | b->groups);
@@ -66,7 +66,7 @@ void gscalar_pairs_issue(struct gscalar *m, uint32_t warp, const struct gscalar_
         const struct pair_record *t = &theirs->at[(theirs->first + k) % RECORDS];
         if (t->pc != r.pc)
             continue;
-        count(m, t, &r);
+        gscalar_count(m, t, &r);
         theirs->first = (theirs->first + k + 1) % RECORDS;
         theirs->n -= k + 1;
         return;

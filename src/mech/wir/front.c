@@ -216,7 +216,7 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 }
 
 /* Nobody has computed it: it will be computed, and, if possible, recorded. */
-static EVERY_TIME void miss(struct wir *w, struct wir_op *o) {
+static EVERY_TIME void wir_miss(struct wir *w, struct wir_op *o) {
     const struct rb_entry *old = &w->rb.entry[o->index];
     struct rb_entry out;
     o->record = !w->low;
@@ -243,7 +243,7 @@ static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
     o->look = false;
     if (found == RB_MISS) {
         w->n.misses++;
-        miss(w, o);
+        wir_miss(w, o);
         return false;
     }
     struct rb_entry *e = &w->rb.entry[o->index];
@@ -265,7 +265,7 @@ static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
 }
 
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
-static EVERY_TIME bool look(struct wir *w, int32_t id) {
+static EVERY_TIME bool wir_look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (o->look && finds(w, id, o))
         return true;
@@ -287,7 +287,7 @@ static void retry(struct wir *w) {
         reuse(w, id, w->rb.entry[o->index].result, true);
     } else if (found == RB_MISS && wir_has_collector(w, o->kind)) {
         pendq_pop(&w->waiting);
-        miss(w, o);
+        wir_miss(w, o);
         owner_collect(w->sm, id, o->src);
     } else {
         w->changed |= found == RB_MISS;
@@ -316,7 +316,7 @@ EVERY_TIME void wir_reuse_stage(struct wir *w) {
         if (turn > last)
             break;
         uint32_t k = wir_turn_kind(turn);
-        if (!look(w, w->front[k].op)) {
+        if (!wir_look(w, w->front[k].op)) {
             held[k] = UINT64_MAX;
             continue;
         }

@@ -7,7 +7,7 @@
 #define PICK_SEED UINT64_C(0x57495265766963)
 
 /* The next number below n, which must not be 0. */
-static inline uint32_t pick(uint64_t *state, uint32_t n) {
+static inline uint32_t wir_pick(uint64_t *state, uint32_t n) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;

@@ -34,7 +34,7 @@ bool rb_evict(struct rb *b, uint32_t index, struct rb_entry *out) {
 bool rb_evict_random(struct rb *b, struct rb_entry *out) {
     if (!b->used)
         return false;
-    uint32_t i = pick(&b->random, b->entries);
+    uint32_t i = wir_pick(&b->random, b->entries);
     while (!b->entry[i].valid)
         i = i + 1 < b->entries ? i + 1 : 0;
     return rb_evict(b, i, out);

@@ -10,14 +10,14 @@ void vsb_init(struct vsb *b, struct arena *a, uint32_t entries) {
 }
 
 /* The place of a hash; there must be entries. */
-static struct vsb_entry *place_of(const struct vsb *b, uint32_t hash) {
+static struct vsb_entry *wir_place_of(const struct vsb *b, uint32_t hash) {
     return &b->entry[b->mask ? hash & b->mask : hash % b->entries];
 }
 
 uint32_t vsb_lookup(const struct vsb *b, uint32_t hash) {
     if (!b->entries)
         return VSB_MISS;
-    const struct vsb_entry *e = place_of(b, hash);
+    const struct vsb_entry *e = wir_place_of(b, hash);
     return e->valid && e->hash == hash ? e->reg : VSB_MISS;
 }
 
@@ -25,7 +25,7 @@ bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *ou
     *out = (struct vsb_entry){0};
     if (!b->entries)
         return false;
-    struct vsb_entry *e = place_of(b, hash);
+    struct vsb_entry *e = wir_place_of(b, hash);
     *out = *e;
     b->used += !e->valid;
     *e = (struct vsb_entry){hash, reg, true};
@@ -40,13 +40,13 @@ static bool empty(struct vsb *b, struct vsb_entry *e, struct vsb_entry *out) {
 }
 
 bool vsb_evict(struct vsb *b, uint32_t hash, struct vsb_entry *out) {
-    return b->used && empty(b, place_of(b, hash), out);
+    return b->used && empty(b, wir_place_of(b, hash), out);
 }
 
 bool vsb_evict_random(struct vsb *b, struct vsb_entry *out) {
     if (!b->used)
         return false;
-    uint32_t i = pick(&b->random, b->entries);
+    uint32_t i = wir_pick(&b->random, b->entries);
     while (!b->entry[i].valid)
         i = i + 1 < b->entries ? i + 1 : 0;
     return empty(b, &b->entry[i], out);

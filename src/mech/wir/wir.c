@@ -279,7 +279,7 @@ static uint64_t refused(const void *m, uint64_t ready) {
     return set & ready & ~sm->control;
 }
 
-static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
+static uint32_t wir_place(void *m, int32_t op, uint32_t k, bool write) {
     const struct wir *w = m;
     return write ? w->ops[op].dst : w->ops[op].src[k];
 }
@@ -331,7 +331,7 @@ static void count_registers(struct wir *w, uint32_t n) {
     w->peak = n > w->peak ? n : w->peak;
 }
 
-static void tick(void *m, uint64_t now) {
+static void wir_tick(void *m, uint64_t now) {
     struct wir *w = m;
     w->now = now;
     w->touched = false;
@@ -393,14 +393,14 @@ const struct mechanism mech_wir = {
                      .finish = finish,
                      .block = block,
                      .warp = warp,
-                     .tick = tick,
+                     .tick = wir_tick,
                      .next = next,
                      .elapsed = elapsed,
                      .describe = describe,
                      .apart = true},
             .watch = {.control = wir_control, .retire = retire},
             .gate = {.eligible = eligible, .refused = refused},
-            .registers = {.fill = wir_fill, .place = place, .restore = wir_restore, .holds = holds},
+            .registers = {.fill = wir_fill, .place = wir_place, .restore = wir_restore, .holds = holds},
             .front = {.every = true}, /* they are on their way since wir_fill */
             .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },
