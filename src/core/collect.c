@@ -188,7 +188,7 @@ void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
  * said: what the owner of the forms said of it, 0: it is asked. */
 static EVERY_TIME uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write, uint32_t said) {
     const struct core_op *op = &sm->ops[id];
-    uint32_t arrays = write ? op->write_arrays : op->read_arrays;
+    uint32_t arrays = write ? op->write_arrays : CORE_ARRAYS;
     if (!HAS(sm, forms, arrays))
         return arrays;
     uint32_t used = said ? said : OWNER(sm, forms, arrays, id, word, write, arrays);
@@ -210,7 +210,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     sm->reads_waiting--;
     sm->n.rf_reads++;
     sm->n.rf_read_arrays +=
-        shape >= SHAPE_BASE ? op->read_arrays : arrays_used(sm, read->op, read->source, false, arrays);
+        shape >= SHAPE_BASE ? CORE_ARRAYS : arrays_used(sm, read->op, read->source, false, arrays);
     int32_t id = read->op;
     int16_t source = read->source;
     read->next = sm->free_read;
@@ -384,7 +384,10 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
     sm->n.rf_write_arrays += arrays_used(sm, id, 0, true, 0);
     op->next_write = 1;
     clear_register(sm, op->warp, op->i->d);
-    end_watched(sm, id);
+    AT_POINT(sm, watch, retire, id);
+    if (op->need->memory)
+        end_access(sm, op);
+    leave_op(sm, id, op, &sm->warps[op->warp], SHAPE_ANY);
     return true;
 }
 
@@ -675,11 +678,15 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     KEEP(op);
     uint32_t n = op->pending;
     sm->n.rf_reads += n;
-    if (shape < SHAPE_BASE && HAS(sm, forms, arrays))
+    uint32_t all = n * CORE_ARRAYS, used = 0;
+    if (shape < SHAPE_BASE && HAS(sm, forms, arrays)) {
         for (uint32_t k = 0; k < n; k++)
-            sm->n.rf_read_arrays += arrays_used(sm, id, (int16_t)k, false, 0);
-    else
-        sm->n.rf_read_arrays += n * op->read_arrays;
+            used += OWNER(sm, forms, arrays, id, (int32_t)k, false, CORE_ARRAYS);
+        sm->n.rf_read_spared += all - used;
+        sm->n.rf_read_arrays += used;
+    } else {
+        sm->n.rf_read_arrays += all;
+    }
     op->pending = 0;
     if (!unit_start(sm, id, op, shape))
         operands_complete(sm, id, op, shape);

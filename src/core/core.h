@@ -164,8 +164,7 @@ struct core_op {
     uint8_t next_write;           /* the one waiting for its bank */
     uint8_t space;                /* enum core_space of memory instructions */
     uint8_t lanes;                /* that execute */
-    uint8_t read_arrays;          /* CORE_ARRAYS of a bank that one read activates ... */
-    uint8_t write_arrays;         /* ... and one write: those of active lanes */
+    uint8_t write_arrays;         /* of a bank that a write activates: CORE_ARRAYS, or fewer for few lanes */
     bool taken : 1;               /* a mechanism sees to its result */
     bool offered : 1;             /* the owner of memory accesses has seen it */
     bool later : 1;               /* its result is not there yet, see sm.later */

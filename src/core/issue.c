@@ -115,7 +115,6 @@ int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, ui
                            .accesses = CORE_NONE,
                            .next = CORE_NONE,
                            .lanes = (uint8_t)lanes_of(mask),
-                           .read_arrays = CORE_ARRAYS,
                            .write_arrays = arrays_of(mask),
                            .mask = mask,
                            .writes = own->i.ndw};
@@ -234,7 +233,6 @@ static EVERY_TIME int32_t begin_op(struct sm *sm, const struct core_warp *cw, ui
                            .accesses = CORE_NONE,
                            .next = CORE_NONE,
                            .lanes = (uint8_t)lanes,
-                           .read_arrays = CORE_ARRAYS,
                            .write_arrays = arrays,
                            .mask = m};
     sm->n.thread_insts += lanes;
@@ -316,8 +314,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     if (spins)
         simt_yield(cw->w);
     /* Mechanisms may have changed where the warp goes on. */
-    bool looked = HAS(sm, watch, issued) || HAS(sm, front, take);
-    bool same = !told || !looked || (e == cw->w->top && e->pc == pc + 1);
+    bool same = !told || (e == cw->w->top && e->pc == pc + 1);
     if (same && steps && !spins && goes_on(e)) {
         step_on(sm, cw, s, false, shape);
         if (alone)

@@ -128,7 +128,7 @@ EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op, enum c
     if (shape == SHAPE_ANY || op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
         return false;
     uint64_t now = sm->now;
-    if (shape < SHAPE_BASE && (op->pc == CORE_NO_PC || op->ready > now || HAS(sm, units, dispatch)))
+    if (shape < SHAPE_BASE && (op->pc == CORE_NO_PC || op->ready > now))
         return false;
     for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
         if (*free <= now) {

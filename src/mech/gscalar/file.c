@@ -142,7 +142,7 @@ static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_
     return arrays;
 }
 
-uint32_t gscalar_arrays(void *state, int32_t id, int32_t k, bool write, uint32_t arrays) {
+EVERY_TIME uint32_t gscalar_arrays(void *state, int32_t id, int32_t k, bool write, uint32_t arrays) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     (void)arrays;

@@ -237,7 +237,7 @@ static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t wa
         gscalar_pairs_issue(m, warp, o);
 }
 
-void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
+EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
     const struct sm *sm = m->sm;
     struct gscalar_op *o = &m->ops[core_next_op(sm)];
@@ -320,7 +320,7 @@ static __attribute__((noinline)) void issue_more(struct gscalar *m, int32_t id) 
         gscalar_predicates(m, op->warp, op->i, o->active, false);
 }
 
-void gscalar_issued(void *state, int32_t id) {
+EVERY_TIME void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     gscalar_turn(m, op->warp, op->pc + 1);
@@ -329,7 +329,7 @@ void gscalar_issued(void *state, int32_t id) {
         issue_more(m, id);
 }
 
-struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
+EVERY_TIME struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
     struct gscalar *m = state;
     const struct gscalar_op *o = &m->ops[id];
     if (o->way == WAY_VECTOR || !work.lanes) /* moves are vectors, too */
