@@ -38,9 +38,11 @@ enum dac_pred_kind { PRED_SAME, PRED_MASK, PRED_CARRY };
 struct dac_pred {
     uint8_t kind;
     bool same;      /* PRED_SAME: its value */
+    bool subtract;  /* PRED_CARRY: of a + b, or a - b, in two words: those of struct dac_carry */
     uint16_t mask;  /* PRED_MASK: condition */
     uint64_t ready; /* number of the tuple with which its expansion ends */
-    bool subtract;  /* PRED_CARRY: of a + b, or a - b, in two words */
+};
+struct dac_carry {
     struct val a, b;
 };
 
@@ -127,6 +129,7 @@ struct dac {
     /* the affine warp */
     struct val *regs;
     struct dac_pred preds[NUM_PRED + 1];
+    struct dac_carry *carry; /* by predicate */
     struct dac_path *path;
     uint32_t depth;
     uint64_t batch;  /* warps for which it runs, or ran last */

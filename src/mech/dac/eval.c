@@ -50,32 +50,36 @@ static void set_reg(struct dac *d, uint32_t reg, const struct val *v) {
             d->sm->warps[d->stream->slot].w->r[reg][l] = same;
 }
 
-static void hold_pred(struct dac *d, const struct dac_pred *p, bool hold) {
+static void hold_pred(struct dac *d, const struct dac_pred *p, const struct dac_carry *c, bool hold) {
     if (p->kind == PRED_MASK)
         dac_hold(d, (uint16_t[]){p->mask, DAC_NO_COND}, hold);
     if (p->kind == PRED_CARRY) {
-        dac_hold(d, p->a.cond, hold);
-        dac_hold(d, p->b.cond, hold);
+        dac_hold(d, c->a.cond, hold);
+        dac_hold(d, c->b.cond, hold);
     }
 }
 
-static void set_pred(struct dac *d, uint32_t p, const struct dac_pred *v) {
+/* carry: of a PRED_CARRY. */
+static void set_pred(struct dac *d, uint32_t p, struct dac_pred v, const struct dac_carry *carry) {
     if (p == PRED_PT)
         return;
-    hold_pred(d, v, true);
-    hold_pred(d, &d->preds[p], false);
-    d->preds[p] = *v;
+    hold_pred(d, &v, carry, true);
+    hold_pred(d, &d->preds[p], &d->carry[p], false);
+    d->preds[p] = v;
+    if (v.kind != PRED_CARRY)
+        return;
+    val_copy(&d->carry[p].a, &carry->a);
+    val_copy(&d->carry[p].b, &carry->b);
 }
 
 void dac_clear(struct dac *d) {
-    const struct dac_pred no = {.kind = PRED_SAME};
     for (uint32_t k = 0; k < d->affine->prog->nregs; k++) {
         dac_hold(d, d->regs[k].cond, false);
         val_const(&d->regs[k], 0);
     }
     for (uint32_t k = 0; k < NUM_PRED; k++) {
-        hold_pred(d, &d->preds[k], false);
-        d->preds[k] = no;
+        hold_pred(d, &d->preds[k], &d->carry[k], false);
+        d->preds[k] = (struct dac_pred){.kind = PRED_SAME};
     }
 }
 
@@ -93,12 +97,12 @@ uint32_t dac_guard(struct dac *d, const struct xinst *i, uint32_t warp) {
 
 /* ---- operands ---- */
 
-/* Word k of an instruction's sources. */
-static void source(struct dac *d, const struct xinst *i, uint32_t k, struct val *v) {
-    if (i->s[k] & POOL)
-        val_const(v, d->stream->x.pool[i->s[k] & ~POOL][0]);
-    else
-        val_copy(v, &d->regs[i->s[k]]);
+/* Word k of an instruction's sources; room: for one that is no register. */
+static const struct val *source(const struct dac *d, const struct xinst *i, uint32_t k, struct val *room) {
+    if (!(i->s[k] & POOL))
+        return &d->regs[i->s[k]];
+    val_const(room, d->stream->x.pool[i->s[k] & ~POOL][0]);
+    return room;
 }
 
 void dac_lanes(struct dac *d, const struct val *v, uint32_t warp, uint32_t *out) {
@@ -109,18 +113,15 @@ void dac_lanes(struct dac *d, const struct val *v, uint32_t warp, uint32_t *out)
 }
 
 void dac_address(struct dac *d, const struct xinst *i, struct num_val *at) {
-    struct val lo, hi;
-    struct num_val offset;
-    source(d, i, 0, &lo);
+    struct val room[2];
+    const struct val *lo = source(d, i, 0, &room[0]), *hi = &room[1];
     if (i->in->m.a64)
-        source(d, i, 1, &hi);
+        hi = source(d, i, 1, &room[1]);
     else
-        val_const(&hi, 0);
-    num_join(at, &d->dims, &lo, &hi);
-    val_const(&lo, 0);
-    num_widen(&offset, &d->dims, &lo, false);
-    offset.n[0].f[0] = (uint64_t)(int64_t)i->in->imm;
-    num_add(at, at, &offset, false);
+        val_const(&room[1], 0);
+    num_join(at, &d->dims, lo, hi);
+    for (uint32_t k = 0; at->ok && k < at->nalt; k++)
+        at->n[k].f[0] += (uint64_t)(int64_t)i->in->imm;
     if (!at->ok)
         dac_broken(d, "an address is not affine");
 }
@@ -134,10 +135,9 @@ static bool eval_same(struct dac *d, const struct xinst *i, uint32_t out[2], uin
     if (i->kind != X_ALU || i->nsw > 8 || i->ndw > 2)
         return false;
     for (uint32_t k = 0; k < i->nsw; k++) {
-        struct val v;
+        struct val room;
         uint32_t x;
-        source(d, i, k, &v);
-        if (!val_uniform(&v, &x))
+        if (!val_uniform(source(d, i, k, &room), &x))
             return false;
         if (i->mods)
             x = (x & i->mods->and_mask[k]) ^ i->mods->xor_mask[k];
@@ -325,15 +325,15 @@ static bool eval_halves(struct dac *d, const struct xinst *i, const struct val *
             return true;
         if (i->ps[0] == PRED_PT) {
             val_add(&r[0], &s[0], &s[1], subtract);
-            struct dac_pred carry = {.kind = PRED_CARRY, .subtract = subtract};
+            struct dac_carry carry;
             val_copy(&carry.a, &s[0]);
             val_copy(&carry.b, &s[1]);
-            set_pred(d, i->pd[0], &carry);
+            set_pred(d, i->pd[0], (struct dac_pred){.kind = PRED_CARRY, .subtract = subtract}, &carry);
             return true;
         }
         if (in->kind == PRED_CARRY && in->subtract == subtract && !i->pneg[0]) {
-            num_join(&a, &d->dims, &in->a, &s[0]);
-            num_join(&b, &d->dims, &in->b, &s[1]);
+            num_join(&a, &d->dims, &d->carry[i->ps[0]].a, &s[0]);
+            num_join(&b, &d->dims, &d->carry[i->ps[0]].b, &s[1]);
             num_add(&a, &a, &b, subtract);
             num_high(&r[0], &a);
         }
@@ -431,7 +431,7 @@ static void predicate(struct dac *d, const struct xinst *i, uint32_t k, const st
         uint32_t w = (uint32_t)__builtin_ctzll(left), g = dac_guard(d, i, w);
         d->masks[p.mask].w[w] = (m->w[w] & g) | (dac_pred_lanes(d, i->pd[k], w) & ~g);
     }
-    set_pred(d, i->pd[k], &p);
+    set_pred(d, i->pd[k], p, NULL);
     dac_hold(d, (uint16_t[]){p.mask, DAC_NO_COND}, false);
 }
 
@@ -460,7 +460,8 @@ static void eval_compare(struct dac *d, const struct xinst *i, const struct val 
     dac_put_predicate(d, i, mark, &result[0], how);
     for (uint32_t k = 0; k < 2; k++)
         if (same && !guarded(i) && i->pd[k] != PRED_PT)
-            set_pred(d, i->pd[k], &(struct dac_pred){.kind = PRED_SAME, .same = pout[k], .ready = d->tail});
+            set_pred(d, i->pd[k], (struct dac_pred){.kind = PRED_SAME, .same = pout[k], .ready = d->tail},
+                     NULL);
         else
             predicate(d, i, k, &result[k]);
 }
@@ -471,7 +472,7 @@ static void eval_logic(struct dac *d, const struct xinst *i) {
     uint32_t out[2], pout[2];
     if (!guarded(i) && eval_same(d, i, out, pout)) {
         for (uint32_t k = 0; k < 2; k++)
-            set_pred(d, i->pd[k], &(struct dac_pred){.kind = PRED_SAME, .same = pout[k]});
+            set_pred(d, i->pd[k], (struct dac_pred){.kind = PRED_SAME, .same = pout[k]}, NULL);
         return;
     }
     for (uint64_t left = d->batch; left; left &= left - 1) {
@@ -527,8 +528,11 @@ void dac_eval(struct dac *d, const struct xinst *i) {
         eval_logic(d, i);
         return;
     }
-    for (uint32_t k = 0; k < i->nsw && k < 6; k++)
-        source(d, i, k, &s[k]);
+    for (uint32_t k = 0; k < i->nsw && k < 6; k++) {
+        const struct val *v = source(d, i, k, &s[k]);
+        if (v != &s[k])
+            val_copy(&s[k], v);
+    }
     if (i->in->op == OP_ISETP || i->in->op == OP_ISETPX) {
         eval_compare(d, i, s);
         return;
@@ -546,7 +550,7 @@ void dac_eval(struct dac *d, const struct xinst *i) {
         for (uint32_t k = 0; k < 2; k++) {
             val_const(&r[k], out[k]);
             if (i->pd[k] != PRED_PT)
-                set_pred(d, i->pd[k], &(struct dac_pred){.kind = PRED_SAME, .same = pout[k]});
+                set_pred(d, i->pd[k], (struct dac_pred){.kind = PRED_SAME, .same = pout[k]}, NULL);
         }
     } else if (!eval_word(d, i, s, &r[0], &held)) {
         (void)eval_halves(d, i, s, r);

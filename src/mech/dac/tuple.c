@@ -84,12 +84,21 @@ void val_index(struct val *d, uint32_t field) {
     d->word[0].f[field] = 1;
 }
 
+/* Numbers have room for more than most of them need: no more than that is copied. */
+static void copy_numbers(struct num *to, const struct num *from, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) {
+        memcpy(to[k].f, from[k].f, sizeof to[k].f);
+        to[k].nterms = from[k].nterms;
+        memcpy(to[k].term, from[k].term, from[k].nterms * sizeof to[k].term[0]);
+    }
+}
+
 void val_copy(struct val *to, const struct val *from) {
     to->kind = from->kind;
     to->nalt = from->nalt;
     memcpy(to->cond, from->cond, sizeof to->cond);
     if (from->kind == VAL_HIGH)
-        memcpy(to->high, from->high, from->nalt * sizeof to->high[0]);
+        copy_numbers(to->high, from->high, from->nalt);
     else
         memcpy(to->word, from->word, from->nalt * sizeof to->word[0]);
 }
@@ -104,6 +113,9 @@ static uint32_t combine(const uint16_t a[DAC_CONDS], const uint16_t b[DAC_CONDS]
                         uint8_t of_a[DAC_ALTS], uint8_t of_b[DAC_ALTS]) {
     uint32_t n = 0;
     cond[0] = cond[1] = DAC_NO_COND;
+    of_a[0] = of_b[0] = 0;
+    if ((a[0] & a[1] & b[0] & b[1]) == DAC_NO_COND) /* none, as most often */
+        return 1;
     for (uint32_t k = 0; k < 2 * DAC_CONDS; k++) {
         uint16_t c = k < DAC_CONDS ? a[k] : b[k - DAC_CONDS];
         if (c == DAC_NO_COND || (n && cond[0] == c) || (n > 1 && cond[1] == c))
@@ -196,7 +208,7 @@ static bool stays(const struct dims *s, const struct atom *a, int64_t base, bool
 
 static void widen(struct num *d, const struct dims *s, const struct atom *a, bool sgn) {
     int64_t as_signed = (int32_t)a->f[0], as_unsigned = (int64_t)a->f[0];
-    *d = (struct num){0};
+    d->nterms = 0;
     bool plain = !a->divisor, exact = plain && (stays(s, a, as_signed, sgn) || s->never_wraps);
     int64_t base = s->never_wraps && !sgn ? as_unsigned : as_signed;
     if (plain && !exact && !sgn && stays(s, a, as_unsigned, false))
@@ -207,6 +219,7 @@ static void widen(struct num *d, const struct dims *s, const struct atom *a, boo
             d->f[k] = (uint64_t)(int64_t)(int32_t)a->f[k];
         return;
     }
+    memset(d->f, 0, sizeof d->f);
     d->nterms = 1;
     d->term[0].scale = 1;
     d->term[0].sgn = sgn;
@@ -219,6 +232,14 @@ void num_widen(struct num_val *d, const struct dims *s, const struct val *a, boo
     memcpy(d->cond, a->cond, sizeof d->cond);
     for (uint32_t k = 0; d->ok && k < d->nalt; k++)
         widen(&d->n[k], s, &a->word[k], sgn);
+}
+
+static void copy_num_val(struct num_val *to, const struct num_val *from) {
+    to->ok = from->ok;
+    to->nalt = from->nalt;
+    memcpy(to->cond, from->cond, sizeof to->cond);
+    if (from->ok)
+        copy_numbers(to->n, from->n, from->nalt);
 }
 
 /* The lower 32 bits; false when they have no form. */
@@ -235,18 +256,19 @@ static bool low_of(struct atom *d, const struct num *n) {
     return true;
 }
 
+/* d is neither of them. */
 static bool add(struct num *d, const struct num *a, const struct num *b, bool subtract) {
-    struct num r = *a;
     uint64_t sign = subtract ? UINT64_MAX : 1;
     if (a->nterms + b->nterms > DAC_TERMS)
         return false;
     for (uint32_t k = 0; k < DAC_FIELDS; k++)
-        r.f[k] += sign * b->f[k];
+        d->f[k] = a->f[k] + sign * b->f[k];
+    d->nterms = a->nterms;
+    memcpy(d->term, a->term, a->nterms * sizeof d->term[0]);
     for (uint32_t t = 0; t < b->nterms; t++) {
-        r.term[r.nterms] = b->term[t];
-        r.term[r.nterms++].scale *= sign;
+        d->term[d->nterms] = b->term[t];
+        d->term[d->nterms++].scale *= sign;
     }
-    *d = r;
     return true;
 }
 
@@ -258,11 +280,12 @@ void num_add(struct num_val *d, const struct num_val *a, const struct num_val *b
     r.ok &= r.nalt > 0;
     for (uint32_t k = 0; r.ok && k < r.nalt; k++)
         r.ok = add(&r.n[k], &a->n[of_a[k]], &b->n[of_b[k]], subtract);
-    *d = r;
+    copy_num_val(d, &r);
 }
 
 void num_scale(struct num_val *d, const struct num_val *a, uint64_t factor) {
-    *d = *a;
+    if (d != a)
+        copy_num_val(d, a);
     for (uint32_t k = 0; d->ok && k < d->nalt; k++) {
         for (uint32_t j = 0; j < DAC_FIELDS; j++)
             d->n[k].f[j] *= factor;
@@ -288,7 +311,7 @@ void num_join(struct num_val *d, const struct dims *s, const struct val *lo, con
         struct atom other;
         uint32_t high;
         if (hi->kind == VAL_HIGH) { /* the upper word of a number whose lower word this is */
-            r.n[k] = hi->high[of_hi[k]];
+            copy_numbers(&r.n[k], &hi->high[of_hi[k]], 1);
             r.ok = low_of(&other, &r.n[k]) && atom_equal(&other, low);
         } else {
             r.ok = atom_uniform(&hi->word[of_hi[k]], &high);
@@ -296,7 +319,7 @@ void num_join(struct num_val *d, const struct dims *s, const struct val *lo, con
             r.n[k].f[0] += (uint64_t)high << 32;
         }
     }
-    *d = r;
+    copy_num_val(d, &r);
 }
 
 void num_low(struct val *d, const struct num_val *a) {
@@ -322,7 +345,7 @@ void num_high(struct val *d, const struct num_val *a) {
         d->kind = VAL_HIGH;
         d->nalt = a->nalt;
         memcpy(d->cond, a->cond, sizeof d->cond);
-        memcpy(d->high, a->n, a->nalt * sizeof d->high[0]);
+        copy_numbers(d->high, a->n, a->nalt);
     }
 }
 
