@@ -255,23 +255,31 @@ static EVERY_TIME bool goes_on(const struct simt_entry *e) {
     return e->pc != e->rpc || e->call;
 }
 
-/* An instruction that changes nothing but registers, and of which nobody is told. Its values are computed
- * when all else is done: then there is less to remember meanwhile. */
+/* An instruction that changes nothing but registers. Its values are computed when all else is done, if nobody
+ * is told of it: then there is less to remember meanwhile. */
 static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m,
-                                       enum core_shape shape) {
+                                       uint64_t now, bool told, enum core_shape shape) {
     const struct core_need *need = cw->need;
+    uint32_t pc = cw->next;
     struct simt_entry *e = cw->w->top;
+    if (told)
+        prepare_operands(sm, s, need->i, m);
     struct core_op *op;
     int32_t id = begin_op(sm, cw, s, m, &op);
     warp_pass(cw->x, e, op->lanes);
+    if (told)
+        warp_compute(cw->x, cw->w, need->i, m);
     expect_result(cw, op, need, m);
-    op_collect(sm, id, op, shape);
-    bool alone = goes_on(e);
+    if (!told || !offer(sm, id, now))
+        op_collect(sm, id, op, shape);
+    /* Mechanisms may have changed where the warp goes on. */
+    bool alone = (!told || (e == cw->w->top && e->pc == pc + 1)) && goes_on(e);
     if (alone)
         step_on(sm, cw, s, false, shape);
     else
-        warp_advance(sm, s, cw->next, shape);
-    warp_compute(cw->x, cw->w, need->i, m);
+        warp_advance(sm, s, pc, shape);
+    if (!told)
+        warp_compute(cw->x, cw->w, need->i, m);
     return alone;
 }
 
@@ -336,9 +344,12 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     KEEP(cw);
     const struct core_need *need = cw->need;
     uint32_t m = active_lanes(cw, cw->w->top, need->i);
-    bool untold = shape >= SHAPE_BASE || (shape == SHAPE_USUAL && !need->told && !HAS(sm, lanes, choose));
-    if (untold && __builtin_expect(need->computes, 1)) {
-        *alone = issue_computing(sm, cw, s, m, shape);
+    bool all = shape >= SHAPE_BASE || (shape == SHAPE_USUAL && !HAS(sm, lanes, choose));
+    if (all && __builtin_expect(need->computes, 1)) {
+        if (shape >= SHAPE_BASE || !need->told)
+            *alone = issue_computing(sm, cw, s, m, now, false, shape);
+        else
+            *alone = issue_computing(sm, cw, s, m, now, true, shape);
     } else if (need->control) {
         control_issue(sm, s, need->i, m, now);
     } else if (shape >= SHAPE_BASE) {
