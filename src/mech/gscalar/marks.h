@@ -7,7 +7,8 @@
 /* Whether a warp whose next instruction it is may have to wait for a move. */
 enum gscalar_need {
     NEEDS_NONE = 1, /* it writes no register of a bank */
-    NEEDS_MASK = 2  /* not if all lanes are active: no guard leaves any out */
+    NEEDS_MASK = 2, /* not if all lanes are active: no guard leaves any out */
+    NEEDS_PREDS = 4 /* beside that: it reads predicates */
 };
 
 struct gscalar_marks {
@@ -34,7 +35,10 @@ static inline void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc) {
     bool known = pc != CORE_NO_PC && m->in_order && cw->w->depth == 1;
     uint32_t flags = known ? m->marks->turn[pc] : 0; /* 0 behind the code, too */
     uint32_t enough = cw->w->stack[0].mask == CODE_ALL ? NEEDS_NONE | NEEDS_MASK : NEEDS_NONE;
-    set_bit(&m->checked, warp_bit(warp), flags & enough);
+    bool checked = flags & enough;
+    if (checked == (m->checked >> warp & 1)) /* as that before it, which was looked at when it could pass */
+        return;
+    m->checked ^= warp_bit(warp);
     gscalar_concern(m);
 }
 

@@ -55,7 +55,8 @@ const void *gscalar_kernel(void *shared, struct arena *launch, const struct imag
         struct core_need need = core_need(i);
         m->class[pc] = (uint8_t)class_of(i, p->omit & GS_LOCAL, p->omit & GS_LANE);
         m->turn[pc] = (uint8_t)((need.control || !need.nwrites ? NEEDS_NONE : 0) |
-                                (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0));
+                                (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0) |
+                                (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT ? NEEDS_PREDS : 0));
     }
     if (p->skip_dead)
         m->live = gscalar_liveness(launch, img);
@@ -249,7 +250,7 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
         return;
     }
     const struct core_warp *cw = &sm->warps[warp];
-    const struct core_need *need = &cw->needs[cw->next];
+    const struct core_need *need = cw->need;
     const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
     uint32_t flags = UINT32_MAX;
     o->divergent = false;
@@ -262,9 +263,11 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
     if (!class)
         return;
-    if (m->can[class] && preds_scalar(m, warp, i, mask))
+    bool preds = m->marks->turn[cw->next] & NEEDS_PREDS;
+    if (m->can[class] && (!preds || preds_scalar(m, warp, i, mask)))
         o->way = (uint8_t)decide_whole(m, flags, o);
-    count_way(m, class, (enum gscalar_way)o->way);
+    if (o->way != WAY_VECTOR || class == CLASS_SFU)
+        count_way(m, class, (enum gscalar_way)o->way);
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
@@ -323,9 +326,10 @@ static __attribute__((noinline)) void issue_more(struct gscalar *m, int32_t id) 
 EVERY_TIME void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
+    const struct gscalar_params *p = m->params;
     gscalar_turn(m, op->warp, op->pc + 1);
-    core_delay(m->sm, id, (uint32_t)m->params->latency);
-    if (m->ops[id].way != WAY_VECTOR || op->need->sets || m->params->file_ports)
+    core_delay(m->sm, id, (uint32_t)p->latency);
+    if (m->ops[id].way != WAY_VECTOR || op->need->sets || p->file_ports)
         issue_more(m, id);
 }
 
