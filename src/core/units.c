@@ -244,6 +244,11 @@ void sm_answers(struct sm *sm, uint64_t now) {
         take_answers(sm, now, SHAPE_BASE);
 }
 
+/* An answer is for an op whose result is not there yet. What a mechanism has asked for, it has. */
+static bool is_later(const struct sm *sm, uint32_t token) {
+    return !(token & CORE_REQUEST) && sm->ops[token].later;
+}
+
 bool sm_must_wait(const struct sm *sm, uint64_t now) {
     const struct cache *c = memsys_cache(sm->mem, sm->id, MEM_DATA);
     int32_t id = now <= sm->later_ends ? sm->wheel[now % CORE_WHEEL] : CORE_NONE;
@@ -251,10 +256,10 @@ bool sm_must_wait(const struct sm *sm, uint64_t now) {
         if (sm->ops[id].later)
             return true;
     for (uint32_t k = 0; k < c->hits.len && queue_item(&c->hits, k)->ready <= now; k++)
-        if (sm->ops[queue_item(&c->hits, k)->token].later)
+        if (is_later(sm, queue_item(&c->hits, k)->token))
             return true;
     for (uint32_t k = 0; k < c->fills.len && queue_item(&c->fills, k)->ready <= now; k++)
-        if (sm->ops[queue_item(&c->fills, k)->token].later)
+        if (is_later(sm, queue_item(&c->fills, k)->token))
             return true;
     return false;
 }

@@ -19,7 +19,11 @@ bool later_suits(const struct image *img) {
     for (uint32_t c = 0; c < img->ncode; c++)
         if (is_urgent(&img->code[c]))
             return false;
-    return !img->nstreams;
+    for (uint32_t s = 0; s < img->nstreams; s++)
+        for (uint32_t c = 0; c < img->streams[s]->ncode; c++)
+            if (is_urgent(&img->streams[s]->code[c]) || later_can(&img->streams[s]->code[c]))
+                return false;
+    return true;
 }
 
 size_t later_bytes(const struct image *img, uint32_t accesses) {

@@ -55,7 +55,9 @@ static inline bool later_can(const struct xinst *i) {
     return i->kind == X_LOAD || i->kind == X_STORE || i->kind == X_ATOM || i->kind == X_TEX;
 }
 
-/* Whether all of a kernel's accesses to what SMs share are such instructions. */
+/* Whether all of a kernel's accesses to what SMs share are such instructions, and its second streams have
+ * none.
+ */
 bool later_suits(const struct image *img);
 /* Bytes that so many accesses of a kernel take at most. */
 size_t later_bytes(const struct image *img, uint32_t accesses);

@@ -85,6 +85,13 @@ static uint32_t most_issues(const struct machine *m, uint64_t cycles) {
     return m->core.schedulers * m->core.width * (uint32_t)cycles;
 }
 
+/* A copy of the launch's pool. */
+static uint32_t (*own_pool(const struct exec *x, struct arena *a))[WARP_LANES] {
+    uint32_t(*rows)[WARP_LANES] = arena_alloc(a, (x->img->pool.len + 1u) * sizeof *rows);
+    image_fill_pool(x, x->img, rows);
+    return rows;
+}
+
 void strands_begin(struct run *r, struct arena *a) {
     struct machine *m = r->m;
     if (m->crew && !crew_is_here(m->crew)) {
@@ -112,6 +119,8 @@ void strands_begin(struct run *r, struct arena *a) {
         s->x = *r->x;
         s->x.executed = arena_array(a, uint64_t, r->x->img->ncode + 1u);
         s->x.warp_insts = s->x.thread_insts = s->x.passed = s->x.divergent = s->x.waited = 0;
+        if (r->x->img->nstreams) /* what instructions take from queues is put there (BANK_QUEUE) */
+            s->x.pool = own_pool(r->x, a);
         s->later = (struct later){.at = m->later + i * bytes, .size = bytes};
     }
 }

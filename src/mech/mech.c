@@ -33,8 +33,6 @@ const char *mech_group_what(enum mech_group g) {
 const char *mech_wrong(const struct mech_points *p) {
     if (p->life.any_order && (p->registers.place || p->banks.arbitrate || p->back.result || p->watch.written))
         return "it says life.any_order, but has a say in where or when results are written";
-    if (p->life.apart && (p->memory.access || p->memory.arrived || p->stream.own_code))
-        return "it says life.apart, but accesses memory on its own or runs code of its own";
     if (p->life.tick && !p->life.next)
         return "it has life.tick, but not life.next, without which the SM does not know when to wake for it";
     if (!p->registers.fill != !p->registers.place || !p->registers.fill != !p->registers.restore)

@@ -107,8 +107,8 @@ struct mech_life {
     bool any_order;
     /* Its states on the SMs have nothing in common that changes, and until execution is over it does not look
      * at what loads, atomics and textures bring, nor lets them end but by core_supply: SMs may then be
-     * simulated by several threads, and ahead of each other. Not for those who access memory on their own or
-     * run code of their own. */
+     * simulated by several threads, and ahead of each other. What it reads of memory on its own nobody may
+     * write in the launch. */
     bool apart;
 };
 

@@ -278,7 +278,8 @@ static void mechanisms_are_the_same(void **state) {
     } with[] = {
         {"wir", "wir", NULL},      {"gtx480", "wir", NULL},         {"gscalar", "gscalar", NULL},
         {"gtx480", "cmrc", tight}, {"darsie", "darsie", NULL},      {"lnl", "lnl", NULL},
-        {"gtx480", "uv", NULL},    {"gtx480", "cmrc+darsie", NULL},
+        {"gtx480", "uv", NULL},    {"gtx480", "cmrc+darsie", NULL}, {"dac", "dac", NULL},
+        {"gtx480", "dac", NULL},
     };
     step = 2;
     for (uint32_t k = 0; k < sizeof with / sizeof *with; k++) {

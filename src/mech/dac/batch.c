@@ -43,8 +43,7 @@ static void take_share(struct dac *d, uint32_t w, uint32_t share) {
 
 bool dac_can_begin(const struct dac *d) {
     bool compared = d->peu == d->tail; /* for no warp that has left */
-    return !d->served && d->sm->resident & ~d->sm->streaming && !(d->stream && d->stream->running) &&
-           compared;
+    return !d->served && d->sm->resident & ~d->sm->streaming && !d->stream->running && compared;
 }
 
 static void start_affine(struct dac *d, uint64_t warps) {

@@ -154,7 +154,7 @@ static void start(void *m, const void *marks) {
         d->dims.n[4 + n] = x->grid[n];
     }
     d->dims.never_wraps = !dac_rule(d->params, DAC_RULE_WIDTH);
-    d->stream = NULL;
+    d->stream = core_stream_open(d->sm, k->affine);
     d->head = d->tail = d->peu = d->peu_warps = d->peu_wait = 0;
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
@@ -167,6 +167,8 @@ static void start(void *m, const void *marks) {
     memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
     memset(d->named, 0, sizeof d->named);
     memset(d->preds, 0, sizeof d->preds);
+    for (uint32_t k = 0; k < d->affine->prog->nregs; k++)
+        val_const(&d->regs[k], 0);
     for (uint32_t w = 0; w < DAC_WARPS; w++)
         d->q[w].pred = d->taken + (size_t)w * DAC_RING;
 }
@@ -190,20 +192,10 @@ static bool admit(void *m, uint32_t warps) {
     return !d->on || !d->sm->nblocks || (uint32_t)__builtin_popcountll(others) + warps < CORE_MAX_WARPS;
 }
 
-/* Most launches of few blocks leave most SMs without any: what the affine warp needs is made for the first.
- */
-static void open_stream(struct dac *d) {
-    d->stream = core_stream_open(d->sm, d->affine);
-    for (uint32_t k = 0; k < d->affine->prog->nregs; k++)
-        val_const(&d->regs[k], 0);
-}
-
 static void block(void *m, uint32_t block, bool enters) {
     struct dac *d = m;
     if (!d->on)
         return;
-    if (!d->stream)
-        open_stream(d);
     dac_rouse(d, UINT64_C(1) << block);
     d->passed[block] = 0;
     d->at_bar[block] = false;
@@ -396,7 +388,8 @@ MECHANISM(dac) = {
                         .next = next,
                         .elapsed = elapsed,
                         .describe = describe,
-                        .any_order = true},
+                        .any_order = true,
+                        .apart = true},
                .watch = {.control = control, .barrier = barrier_opened, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots, .refused = dac_refused},
                .stream = {.own_code = true},
