@@ -242,6 +242,8 @@ struct sm {
     uint32_t fit;                   /* blocks of the launch that the SM has room for at once */
     sm_run_fn *run;                 /* while there are no watchers */
     const struct core_alone *alone; /* of its mechanism, if there is one; NULL: none */
+    uint32_t data_accepted;         /* accesses that the data cache has taken */
+    bool in_step;                   /* SMs must not be ahead of each other in this launch */
     uint64_t ticks;                 /* cycles that it went through awake, since somebody set it back */
 
     struct core_warp warps[CORE_MAX_WARPS];

@@ -210,6 +210,7 @@ EVERY_TIME enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client cli
     }
     TELL(sm, tell_send(sm, id, a->line, r));
     *epoch = UINT32_MAX;
+    sm->data_accepted++;
     if (!op->sent++) {
         sm->outstanding++;
         count(sm, op);
@@ -235,13 +236,14 @@ void core_memory(struct sm *sm, int32_t id) {
 
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now) {
     enum mem_result r = memsys_access(sm->mem, now, sm->id, MEM_DATA, a, token | CORE_REQUEST);
+    sm->data_accepted += mem_accepted(r);
     sm->outstanding += mem_accepted(r) && a->kind != MEM_PREFETCH;
     return r;
 }
 
 bool core_refused(struct sm *sm, const struct mem_access *a, enum mem_result why, uint32_t epoch,
                   uint64_t now) {
-    return why != MEM_STALL_PORT && epoch == *sm->epoch[MEM_DATA] &&
+    return why != MEM_STALL_PORT && epoch == core_data_epoch(sm) &&
            memsys_refuse(sm->mem, now, sm->id, MEM_DATA, a, why);
 }
 

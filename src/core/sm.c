@@ -142,6 +142,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->x = x;
     sm->later = NULL;
     sm->later_ends = 0;
+    sm->in_step = false;
     sm->needs = needs;
     sm->ticks = 0;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
@@ -371,8 +372,12 @@ void sm_sleep(struct sm *sm, uint64_t cycles) {
     AT_POINT(sm, life, elapsed, cycles);
 }
 
-/* The queues towards memory, of which one at least is not empty. */
-static EVERY_TIME void serve_queues(struct sm *sm, uint64_t now) {
+/* The queues towards memory, of which one at least is not empty. Where a mechanism accesses the same cache,
+ * what the cache refused is offered again whenever the mechanism may have been refused, too: for whom it
+ * counts the time must not depend on when the SM learns of changes that are none for either. */
+static EVERY_TIME void serve_queues(struct sm *sm, uint64_t now, enum core_shape shape) {
+    if (shape < SHAPE_BASE && HAS(sm, memory, arrived))
+        sm->lsu_epoch = UINT32_MAX;
     if (sm->lsu_length && sm->lsu_free <= now) {
         if (lsu_refused(sm))
             sm->n.lsu_stalls++;
@@ -399,7 +404,7 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
     if (sm->ready_units & ~sm->full_units)
         sm_dispatch(sm, now, shape);
     if (sm->lsu_length | sm->tex_length)
-        serve_queues(sm, now);
+        serve_queues(sm, now, shape);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
     if (shape < SHAPE_BASE)

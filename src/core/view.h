@@ -155,7 +155,11 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
  * prefetches.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
-/* The same for a request, the last of this cycle, that was refused why when *sm->epoch[MEM_DATA] was epoch,
+/* Changes whenever the data cache may answer a request otherwise, or refuse it for another reason. */
+static inline uint32_t core_data_epoch(const struct sm *sm) {
+    return *sm->epoch[MEM_DATA] + sm->data_accepted;
+}
+/* The same for a request, the last of this cycle, that was refused why when core_data_epoch was epoch,
  * as were all others that the mechanism would make in this cycle: true if they are refused again, which is
  * counted. False: they are to be made. */
 bool core_refused(struct sm *sm, const struct mem_access *a, enum mem_result why, uint32_t epoch,
@@ -215,6 +219,11 @@ void core_ignore(struct sm *sm, const void *state, enum mech_point point);
 /* The mechanism of this state has nothing to do in the launch that begins: none of its points is called
  * before life.finish, unless others are stacked with it that have something to do. For life.start. */
 void core_rest(struct sm *sm, const void *state);
+/* In the launch that begins the mechanism reads memory on its own that the launch may write: SMs are
+ * simulated in step, although it says life.apart. For life.start. */
+static inline void core_in_step(struct sm *sm) {
+    sm->in_step = true;
+}
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

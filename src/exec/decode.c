@@ -77,6 +77,7 @@ static void decode(struct image *img, struct map *seen, struct xinst *x, const s
     for (uint32_t s = 0; s < in->nsrc; s++) {
         uint32_t words = inst_src_words(in, s);
         x->first[s] = x->nsw;
+        x->taken |= in->src[s].kind == O_CONST && in->src[s].bank == BANK_QUEUE;
         set_mods(img, x, &in->src[s], x->nsw, words);
         for (uint32_t w = 0; w < words && x->nsw < sizeof x->s / sizeof x->s[0]; w++)
             x->s[x->nsw++] = word_index(img, seen, &in->src[s], w, words);

@@ -48,9 +48,15 @@ uint32_t later_lanes(const struct exec *x, const struct warp *w, const struct xi
     return m & ~own;
 }
 
-/* Whether source word k is to be kept. */
+/* Whether source word k is to be kept: what it has may be something else later. */
 static bool keeps(const struct xinst *i, uint32_t k) {
-    return !(i->s[k] & POOL) && i->s[k] - i->d >= i->ndw;
+    return i->s[k] & POOL ? i->taken : i->s[k] - i->d >= i->ndw;
+}
+
+/* Where it is. */
+static uint32_t *row_of(const struct exec *x, const struct later_access *a, uint32_t k) {
+    uint32_t s = a->i->s[k];
+    return s & POOL ? x->pool[s & ~POOL] : a->w->r[s];
 }
 
 /* Whether it is a register that the result replaces. */
@@ -79,15 +85,15 @@ static void keep_spot(struct later_access *a, const struct exec *x, const struct
         memcpy(word_of(a, a->words++), src_lanes(x, a->w, a->i->s[k]), WORD_BYTES);
 }
 
-/* The registers that an access reads. */
-static void keep_registers(struct later_access *a) {
+/* The words that an access reads. */
+static void keep_words(struct later_access *a, const struct exec *x) {
     const struct xinst *i = a->i;
     for (uint32_t k = 0; k < i->nsw; k++)
         if (keeps(i, k))
-            memcpy(word_of(a, a->words++), a->w->r[i->s[k]], WORD_BYTES);
+            memcpy(word_of(a, a->words++), row_of(x, a, k), WORD_BYTES);
     for (uint32_t k = 0; k < i->nsw; k++)
         if (loses(i, k))
-            memcpy(word_of(a, a->words + a->lost++), a->w->r[i->s[k]], WORD_BYTES);
+            memcpy(word_of(a, a->words + a->lost++), row_of(x, a, k), WORD_BYTES);
 }
 
 EVERY_TIME void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i,
@@ -104,7 +110,7 @@ EVERY_TIME void later_add(struct later *l, const struct exec *x, struct warp *w,
     if (p->shape != LANES_ANY)
         keep_spot(a, x, p);
     else
-        keep_registers(a);
+        keep_words(a, x);
     l->last = l->end;
     l->last_reads = l->touched[LATER_READS].n;
     l->end += bytes_of(a);
@@ -193,37 +199,37 @@ void later_drop(struct later *l) {
     take(l);
 }
 
-/* The source words that were kept are in their registers again; lost: those that the result replaced, too. */
-static void bring_back(struct later_access *a, bool lost) {
+/* The source words that were kept are where they were again; lost: those that the result replaced, too. */
+static void bring_back(struct later_access *a, const struct exec *x, bool lost) {
     uint32_t n = 0;
     if (a->shape != LANES_ANY)
         return;
     for (uint32_t k = 0; k < a->i->nsw; k++)
         if (keeps(a->i, k))
-            memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
+            memcpy(row_of(x, a, k), word_of(a, n++), WORD_BYTES);
     for (uint32_t k = 0; lost && k < a->i->nsw; k++)
         if (loses(a->i, k))
-            memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
+            memcpy(row_of(x, a, k), word_of(a, n++), WORD_BYTES);
 }
 
 bool later_finish(struct later *l, struct exec *x) {
     struct later_access *a = take(l);
-    bring_back(a, false);
+    bring_back(a, x, false);
     return carry_out(a, x);
 }
 
-/* What the registers have now to which words come back. */
-static void put_aside(const struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
+/* What is now where words come back to. */
+static void put_aside(const struct later_access *a, const struct exec *x, uint8_t (*now)[WORD_BYTES]) {
     for (uint32_t k = 0, n = 0; k < a->i->nsw && a->shape == LANES_ANY; k++)
         if (keeps(a->i, k))
-            memcpy(now[n++], a->w->r[a->i->s[k]], WORD_BYTES);
+            memcpy(now[n++], row_of(x, a, k), WORD_BYTES);
 }
 
-/* They have it again. */
-static void put_back(const struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
+/* It is there again. */
+static void put_back(const struct later_access *a, const struct exec *x, uint8_t (*now)[WORD_BYTES]) {
     for (uint32_t k = 0, n = 0; k < a->i->nsw && a->shape == LANES_ANY; k++)
         if (keeps(a->i, k))
-            memcpy(a->w->r[a->i->s[k]], now[n++], WORD_BYTES);
+            memcpy(row_of(x, a, k), now[n++], WORD_BYTES);
 }
 
 bool later_run(struct later *l, struct exec *x) {
@@ -233,13 +239,13 @@ bool later_run(struct later *l, struct exec *x) {
         return true;
     if (a->given)
         memcpy(given, a->w->r[a->i->d], WORD_BYTES);
-    put_aside(a, now);
-    bring_back(a, true);
+    put_aside(a, x, now);
+    bring_back(a, x, true);
     bool ok = carry_out(a, x);
     for (uint32_t k = 0; a->led && k < a->i->ndw; k++)
         lane_spread(a->w->r[a->i->d + k], a->leader, a->led);
     if (a->given)
         memcpy(a->w->r[a->i->d], given, WORD_BYTES);
-    put_back(a, now);
+    put_back(a, x, now);
     return ok;
 }

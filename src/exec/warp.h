@@ -71,6 +71,7 @@ struct xinst {
     bool shaped; /* ... and moves whole words: the shape of where its lanes point says what it does */
     bool shared; /* it accesses shared memory, and no other */
     bool wide;   /* its addresses have 64 bits */
+    bool taken;  /* a mechanism puts words of its sources into the pool each time it issues (BANK_QUEUE) */
     uint8_t bytes, words,
         step; /* that one lane accesses in memory; its registers for that, and bytes of each */
     uint8_t ps[2], pd[2];

@@ -272,7 +272,7 @@ static bool open_strands(struct run *r) {
 }
 
 bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
-    if (!r->strands || r->halted || limit <= now + 1 || now < r->plain_until)
+    if (!r->strands || r->m->sms[0]->in_step || r->halted || limit <= now + 1 || now < r->plain_until)
         return false;
     r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
     set_longest(r, LONG_ROUNDS * r->ahead);

@@ -108,7 +108,7 @@ struct mech_life {
     /* Its states on the SMs have nothing in common that changes, and until execution is over it does not look
      * at what loads, atomics and textures bring, nor lets them end but by core_supply: SMs may then be
      * simulated by several threads, and ahead of each other. What it reads of memory on its own nobody may
-     * write in the launch. */
+     * write in the launch (core_in_step). */
     bool apart;
 };
 

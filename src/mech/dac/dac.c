@@ -112,18 +112,28 @@ static const struct rp_alloc *allocation(const struct exec *x, uint32_t base, ui
     return memory_find(x->mem, p);
 }
 
-/* Data of a load are fetched ahead unless the launch's arguments let a store meet it. */
-static bool fetches(const struct exec *x, const struct dac_params *p, const struct dac_fact *f,
-                    uint32_t bits) {
-    if (!dac_rule(p, DAC_RULE_ARGUMENTS))
-        return f->data;
-    for (uint32_t k = 0; k < f->nload; k++)
-        for (uint32_t j = 0; j < f->nstore; j++) {
-            const struct rp_alloc *a = allocation(x, f->load[k], bits), *b = allocation(x, f->store[j], bits);
+/* No base of a list lies in the allocation of one of another list. */
+static bool lie_apart(const struct exec *x, const uint32_t *list, uint32_t n, const uint32_t *other,
+                      uint32_t others) {
+    uint32_t bits = x->img->prog->address_bits;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < others; j++) {
+            const struct rp_alloc *a = allocation(x, list[k], bits), *b = allocation(x, other[j], bits);
             if (!a || !b || a == b)
                 return false;
         }
-    return f->data;
+    return true;
+}
+
+/* Data of a load are fetched ahead unless the launch's arguments let a store meet it. */
+static bool fetches(const struct exec *x, const struct dac_params *p, const struct dac_fact *f) {
+    bool asked = dac_rule(p, DAC_RULE_ARGUMENTS);
+    return f->data && (!asked || lie_apart(x, f->load, f->nload, f->store, f->nstore));
+}
+
+/* Nothing in the launch writes them: it is all the same when they are read. */
+static bool is_steady(const struct exec *x, const struct dac_fact *f) {
+    return f->steady && lie_apart(x, f->read, f->nread, f->written, f->nwritten);
 }
 
 static void start(void *m, const void *marks) {
@@ -142,13 +152,15 @@ static void start(void *m, const void *marks) {
     d->affine = k->affine;
     d->main = k->main;
     d->side = k->side;
-    uint32_t bits = x->img->prog->address_bits;
     /* One way of a set is never locked: of one alone none can be. */
     bool locks = memsys_l1(d->sm->mem, d->sm->id)->cache.bank.tags.spec.ways > 1;
     for (uint32_t pc = 0; pc < k->img->ncode; pc++)
-        d->main[pc].data = locks && d->main[pc].fact && fetches(x, d->params, d->main[pc].fact, bits);
-    for (uint32_t pc = 0; pc < k->affine->ncode; pc++)
-        d->side[pc].data = locks && d->side[pc].fact && fetches(x, d->params, d->side[pc].fact, bits);
+        d->main[pc].data = locks && d->main[pc].fact && fetches(x, d->params, d->main[pc].fact);
+    for (uint32_t pc = 0; pc < k->affine->ncode; pc++) {
+        d->side[pc].data = locks && d->side[pc].fact && fetches(x, d->params, d->side[pc].fact);
+        if (d->side[pc].data && !is_steady(x, d->side[pc].fact))
+            core_in_step(d->sm);
+    }
     for (uint32_t n = 0; n < 3; n++) {
         d->dims.n[1 + n] = x->block[n];
         d->dims.n[4 + n] = x->grid[n];

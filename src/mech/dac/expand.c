@@ -359,7 +359,7 @@ static bool expand_any(struct dac *d, uint64_t now) {
     }
     d->aeu_asks = cache;
     d->aeu_rests = !d->refused.port;
-    d->refused.epoch = *d->sm->epoch[MEM_DATA];
+    d->refused.epoch = core_data_epoch(d->sm);
     uint64_t *const count[] = {[STEP_NOTHING] = NULL,
                                [STEP_DONE] = NULL,
                                [STEP_QUEUE] = &d->n.aeu_wait_queue,
