@@ -23,9 +23,9 @@ static inline void fetch_value(const uint32_t *value) {
 /* Overwrites the lanes of a register. */
 static EVERY_TIME void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint32_t mask) {
     if (mask == (uint32_t)ALL_LANES)
-        memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
+        memcpy(w->regs.v[reg], value, sizeof w->regs.v[0]);
     else
-        lane_blend(w->regs->v[reg], value, mask);
+        lane_blend(w->regs.v[reg], value, mask);
     if (w->params->vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
@@ -96,7 +96,7 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id) {
     struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
-    w->regs->of[o->dst].unwritten = true;
+    w->regs.of[o->dst].unwritten = true;
     w->n.writes++;
     if (w->gathers) {
         if (w->nfresh < WIR_FRESH) {
@@ -110,7 +110,7 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id) {
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs->of[map->id].refs != 1 || w->regs->of[map->id].unwritten)
+    if (map->id == REG_NONE || w->regs.of[map->id].refs != 1 || w->regs.of[map->id].unwritten)
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -122,9 +122,9 @@ static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map 
 static APART void keep_lanes(struct wir *w, int32_t id) {
     uint16_t old = map_of(w, id)->id, dst = w->ops[id].dst;
     if (old == REG_NONE) {
-        memset(w->regs->v[dst], 0, sizeof w->regs->v[0]);
+        memset(w->regs.v[dst], 0, sizeof w->regs.v[0]);
     } else {
-        memcpy(w->regs->v[dst], w->regs->v[old], sizeof w->regs->v[0]);
+        memcpy(w->regs.v[dst], w->regs.v[old], sizeof w->regs.v[0]);
         inject_copy(w, id, old, dst);
     }
 }
@@ -148,7 +148,7 @@ static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
 static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     bool copies = o->divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
-    uint16_t dst = can ? regfile_alloc(w->regs) : (uint16_t)REG_NONE;
+    uint16_t dst = can ? regfile_alloc(&w->regs) : (uint16_t)REG_NONE;
     o->dst = dst;
     if (__builtin_expect(dst == REG_NONE, 0)) {
         if (!can || w->rb.used || w->vsb.used || !take_in_place(w, o, map_of(w, id))) {
@@ -180,9 +180,9 @@ static APART void need_register(struct wir *w, int32_t id) {
 /* The result and the register that may hold it are both at hand. */
 static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     struct wir_op *o = &w->ops[id];
-    if (!memcmp(held, value_of(w, id), sizeof w->regs->v[0])) {
+    if (!memcmp(held, value_of(w, id), sizeof w->regs.v[0])) {
         w->n.vsb_shared++;
-        const uint32_t *there = w->regs->v[o->dst]; /* not only what was compared */
+        const uint32_t *there = w->regs.v[o->dst]; /* not only what was compared */
         core_share(w->sm, id, there == held ? NULL : there);
         finish_word(w, id);
         return;
@@ -196,7 +196,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
 static void verify(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (w->regs->of[o->dst].unwritten) {
+    if (w->regs.of[o->dst].unwritten) {
         queue_push(&w->unwritten, id);
         return;
     }
@@ -210,7 +210,7 @@ static void verify(struct wir *w, int32_t id) {
         compare(w, id, held);
     } else {
         w->n.verify_reads++;
-        fetch_value(w->regs->v[o->dst]);
+        fetch_value(w->regs.v[o->dst]);
         core_read(w->sm, id, o->dst);
     }
 }
@@ -224,10 +224,10 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
         return;
     }
     if (w->params->vc_entries) {
-        vc_fill(&w->vc, o->dst, w->regs->v[o->dst]);
+        vc_fill(&w->vc, o->dst, w->regs.v[o->dst]);
         w->n.vc_ops++;
     }
-    compare(w, id, w->regs->v[o->dst]);
+    compare(w, id, w->regs.v[o->dst]);
     wir_gate(w);
 }
 
@@ -283,7 +283,7 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         return MECH_TAKEN;
     }
     fetch_value(w->ops[id].value[0]);
-    __builtin_prefetch(w->regs->v[regfile_ahead(w->regs, w->alloc.len)], 1); /* it may be written there */
+    __builtin_prefetch(w->regs.v[regfile_ahead(&w->regs, w->alloc.len)], 1); /* it may be written there */
     queue_push(&w->alloc, (struct wir_due){now + (uint64_t)w->params->alloc, id});
     return MECH_TAKEN;
 }
@@ -294,7 +294,7 @@ void wir_written(void *m, int32_t id, uint32_t k) {
     struct wir_op *o = &w->ops[id];
     w->now = w->sm->now;
     if (o->owner == CORE_NONE) {
-        w->regs->of[o->dst].unwritten = false;
+        w->regs.of[o->dst].unwritten = false;
         finish_word(w, id);
         return;
     }
@@ -336,7 +336,7 @@ static void serve_waiting(struct wir *w) {
 static EVERY_TIME void write_fresh(struct wir *w, int32_t id) {
     uint16_t dst = w->ops[id].dst;
     core_write_now(w->sm, id, dst);
-    w->regs->of[dst].unwritten = false;
+    w->regs.of[dst].unwritten = false;
     finish_word(w, id);
 }
 
@@ -381,21 +381,21 @@ EVERY_TIME void wir_allocation_stage(struct wir *w) {
 
 /* Nobody but this logical register has the physical one. */
 static bool is_own(const struct wir *w, const struct reg_map *map) {
-    return map->pinned || (map->id != REG_NONE && w->regs->of[map->id].refs == 1);
+    return map->pinned || (map->id != REG_NONE && w->regs.of[map->id].refs == 1);
 }
 
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
     uint32_t need = 0;
     for (uint32_t k = 0; k < i->ndw; k++)
-        need += !is_own(w, regfile_map(w->regs, warp, i->d + k));
-    return need <= w->regs->nfree;
+        need += !is_own(w, regfile_map(&w->regs, warp, i->d + k));
+    return need <= w->regs.nfree;
 }
 
 /* Gives a logical register a physical one that nobody else has, and fills it from the latch. */
 static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
-    struct reg_map *map = regfile_map(w->regs, warp, reg);
+    struct reg_map *map = regfile_map(&w->regs, warp, reg);
     if (!is_own(w, map)) {
-        uint16_t new = regfile_alloc(w->regs);
+        uint16_t new = regfile_alloc(&w->regs);
         assert(new != REG_NONE); /* wir_can_write said so before the instruction issued */
         w->n.alloc_ops++;
         wir_remap(w, map, new, true);

@@ -86,10 +86,10 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
 
 /* Control instructions are no ops: their sources are read, and that is all. */
 static void fill_control(struct wir *w, uint32_t warp, const struct core_need *need) {
-    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    struct reg_map *map = regfile_map(&w->regs, warp, 0);
     uint32_t(*latch)[WARP_LANES] = w->sm->warps[warp].w->r;
     for (uint32_t k = 0; k < need->nreads; k++)
-        regfile_read(w->regs, &map[need->reads[k]], latch[need->reads[k]]);
+        regfile_read(&w->regs, &map[need->reads[k]], latch[need->reads[k]]);
 }
 
 /* A source that is not as it mostly is comes to its latch, if it is not there. False: it was never written.
@@ -104,7 +104,7 @@ static APART bool read_source(struct regfile *regs, struct reg_map *from, uint32
 static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw, struct reg_map *map,
                                       struct wir_op *o) {
     const struct core_need *need = cw->need;
-    struct regfile *regs = w->regs;
+    struct regfile *regs = &w->regs;
     struct reg_state *of = regs->of;
     uint32_t n = need->nreads, most = regs->most_refs, bad = 0;
     w->n.ref_ops += n;
@@ -141,7 +141,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         return;
     }
     struct wir_op *o = &w->ops[core_next_op(w->sm)];
-    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    struct reg_map *map = regfile_map(&w->regs, warp, 0);
     KEEP(o);
     o->map = &map[i->d];
     o->value = (uint32_t(*)[WARP_LANES]) & cw->w->r[i->d];
@@ -172,7 +172,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
 void wir_restore(void *m, uint32_t warp) {
     struct wir *w = m;
     for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
-        regfile_read(w->regs, regfile_map(w->regs, warp, r), w->sm->warps[warp].w->r[r]);
+        regfile_read(&w->regs, regfile_map(&w->regs, warp, r), w->sm->warps[warp].w->r[r]);
 }
 
 /* The first of a kind leaves that stage. */
@@ -202,7 +202,7 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    core_give(w->sm, id, w->regs->v[reg]);
+    core_give(w->sm, id, w->regs.v[reg]);
     wir_end(w, id);
 }
 

@@ -103,7 +103,6 @@ struct wir {
     _Alignas(64) struct sm *sm;
     const struct wir_params *params;
     const struct wir_mark *marks;
-    struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
     uint64_t delay;       /* cycles from issue to the reuse stage */
@@ -121,6 +120,7 @@ struct wir {
     bool gathers;         /* words to be written are gathered in this stage: */
     uint8_t nfresh;       /* so many are in `fresh` */
     int32_t fresh[WIR_FRESH];
+    struct regfile regs;
     uint32_t looked; /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
@@ -209,12 +209,15 @@ bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
 /* ---- wir.c ---- */
 static inline void wir_ref(struct wir *w, uint32_t reg) {
     w->n.ref_ops++;
-    regfile_ref(w->regs, (uint16_t)reg);
+    regfile_ref(&w->regs, (uint16_t)reg);
 }
 
+/* Nobody refers to the register any more. */
+APART void wir_free(struct wir *w, uint32_t reg);
 static inline void wir_unref(struct wir *w, uint32_t reg) {
     w->n.ref_ops++;
-    w->n.alloc_ops += regfile_unref(w->regs, (uint16_t)reg, w->now);
+    if (__builtin_expect(regfile_drop(&w->regs, (uint16_t)reg), 0))
+        wir_free(w, reg);
 }
 
 /* The logical register is in dst from now on; the reference to dst becomes the table's. A register that is
@@ -230,7 +233,7 @@ static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, b
 
 /* An entry of this tag enters a buffer: it refers to its sources. */
 static inline void wir_ref_sources(struct wir *w, const struct rb_tag *t) {
-    struct regfile *regs = w->regs;
+    struct regfile *regs = &w->regs;
     uint32_t n = 0, most = regs->most_refs;
     for (uint32_t k = 0; k < RB_OPERANDS; k++)
         if (t->regs >> k & 1) {
@@ -260,7 +263,7 @@ static inline void wir_drop_signature(struct wir *w, const struct vsb_entry *e) 
 void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last);
 /* An op needs its sources no longer. */
 static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
-    struct regfile *regs = w->regs;
+    struct regfile *regs = &w->regs;
     uint32_t n = o->nsrc, dropped = 0, last = 0;
     for (uint32_t k = 0; k < n; k++)
         if (__builtin_expect(o->src[k] != REG_NONE, 1)) {
@@ -286,7 +289,7 @@ static inline void wir_end(struct wir *w, int32_t id) {
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
 static inline void wir_gate(struct wir *w) {
-    bool open = w->inflight < w->most && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
+    bool open = w->inflight < w->most && !w->full && w->regs.nfree >= WIR_MAX_RESULT;
     if (open != w->open)
         core_open_gate(w->sm, w, w->open = open);
 }
