@@ -14,6 +14,20 @@ static inline struct reg_map *map_of(const struct wir *w, int32_t id) {
     return w->ops[id].map + w->sm->ops[id].next_write;
 }
 
+/* The word in work of a result is on its way to the signature buffer, where it will be in that cycle. Its
+ * hash is computed here: when it is looked up there, the host has long finished, and has fetched the entry.
+ */
+static EVERY_TIME void sign_ahead(struct wir *w, int32_t id, uint64_t at) {
+    struct wir_op *o = &w->ops[id];
+    if (__builtin_expect(!o->divergent && w->params->vsb_entries, 1)) {
+        uint32_t *value = value_of(w, id);
+        wir_clear_dead(value, w->sm->ops[id].mask);
+        o->hash = h3_hash(w->h3, value);
+        __builtin_prefetch(vsb_place(&w->vsb, o->hash));
+    }
+    queue_push(&w->alloc, (struct wir_due){at, id});
+}
+
 /* Has the host fetch a value that is looked at in a later cycle: until then it will have come. */
 static inline void fetch_value(const uint32_t *value) {
     __builtin_prefetch(value);
@@ -59,8 +73,7 @@ static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
     if (o->record)
         record(w, o, dst);
     if (op->next_write < op->writes) {
-        queue_push(&w->alloc, (struct wir_due){w->now + 1, id});
-        fetch_value(o->value[op->next_write]);
+        sign_ahead(w, id, w->now + 1);
         return;
     }
     o->done = true; /* it ends, with its copies */
@@ -247,15 +260,11 @@ static APART void begin_own_word(struct wir *w, int32_t id) {
 
 /* A word of the result reaches the signature buffer. */
 static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
-    const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     if (__builtin_expect(o->divergent || !w->params->vsb_entries, 0)) {
         begin_own_word(w, id);
         return;
     }
-    uint32_t *value = o->value[op->next_write];
-    wir_clear_dead(value, op->mask);
-    o->hash = h3_hash(w->h3, value);
     uint32_t found = vsb_lookup(&w->vsb, o->hash);
     w->touched = true;
     w->n.hash_ops++;
@@ -282,9 +291,8 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    fetch_value(w->ops[id].value[0]);
     __builtin_prefetch(w->regs.v[regfile_ahead(&w->regs, w->alloc.len)], 1); /* it may be written there */
-    queue_push(&w->alloc, (struct wir_due){now + (uint64_t)w->params->alloc, id});
+    sign_ahead(w, id, now + (uint64_t)w->params->alloc);
     return MECH_TAKEN;
 }
 
