@@ -695,26 +695,26 @@ static inline uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg)
         if (__builtin_expect((sm)->probe != NULL, 0))                                                        \
             call;                                                                                            \
     } while (0)
-void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
-void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
+APART void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
+APART void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
 /* Of n instructions from pc on. */
-void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t pc, uint32_t n);
+APART void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t pc, uint32_t n);
 /* ISSUE or EFFECT of the warp's next instruction; op CORE_NONE: control. */
-void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op);
-void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
-void tell_dispatch(const struct sm *sm, int32_t op, enum op_unit unit, bool queued);
-void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result answer);
+APART void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op);
+APART void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
+APART void tell_dispatch(const struct sm *sm, int32_t op, enum op_unit unit, bool queued);
+APART void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result answer);
 /* What a scheduler's warps wait for. ready: those whose next instruction the scoreboard lets pass; possible:
  * those of them it can choose from; lack: what the others wait for. */
-void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
-                 enum probe_state lack);
+APART void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
+                       enum probe_state lack);
 /* Warps of a set that a mechanism does not let issue. */
-void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
+APART void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
 /* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
  * stay. */
-void tell_inject(const struct sm *sm, int32_t op);
-void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc);
-void tell_note(const struct sm *sm, int32_t op, const char *text);
+APART void tell_inject(const struct sm *sm, int32_t op);
+APART void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc);
+APART void tell_note(const struct sm *sm, int32_t op, const char *text);
 
 /* Singly linked FIFOs of ops: head and tail. */
 static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t id, struct core_op *op) {
