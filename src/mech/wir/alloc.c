@@ -40,26 +40,36 @@ static EVERY_TIME void write_lanes(struct wir *w, uint16_t reg, const uint32_t *
         memcpy(w->regs.v[reg], value, sizeof w->regs.v[0]);
     else
         lane_blend(w->regs.v[reg], value, mask);
-    if (w->params->vc_entries)
-        w->n.vc_ops += vc_invalidate(&w->vc, reg);
+    w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
 
-/* The op's result enters the reuse buffer, unless its place was given away. */
-static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
+/* The op's result enters the reuse buffer, where no place was reserved for it. */
+static APART void record_anew(struct wir *w, struct wir_op *o, uint16_t reg) {
     struct rb_entry out;
-    if (!w->params->pending && w->low)
+    if (w->low)
         return;
     w->n.rb_ops++;
-    if (w->params->pending) {
-        w->changed |= w->rb.entry[o->index].awaited;
-        if (rb_fill(&w->rb, o->index, o->stamp, reg))
-            wir_ref(w, reg);
-        return;
-    }
     wir_ref_sources(w, &o->tag);
     wir_ref(w, reg);
     rb_insert(&w->rb, o->index, &o->tag, reg, &out);
     wir_drop(w, &out);
+}
+
+/* The op's result enters the reuse buffer, unless its place was given away. */
+static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
+    if (__builtin_expect(!w->params->pending, 0)) {
+        record_anew(w, o, reg);
+        return;
+    }
+    w->n.rb_ops++;
+    w->changed |= w->rb.entry[o->index].awaited;
+    if (rb_fill(&w->rb, o->index, o->stamp, reg))
+        wir_ref(w, reg);
+}
+
+/* The next word of a result that has several is the one in work. */
+static APART void begin_next(struct wir *w, int32_t id) {
+    sign_ahead(w, id, w->now + 1);
 }
 
 /* The word in work was written to its register, or found there. */
@@ -68,16 +78,14 @@ static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     struct reg_map *map = o->map + op->next_write - 1;
     uint16_t dst = o->dst;
-    o->dst = REG_NONE;
     wir_remap(w, map, dst, o->divergent);
     if (o->record)
         record(w, o, dst);
-    if (op->next_write < op->writes) {
-        sign_ahead(w, id, w->now + 1);
-        return;
-    }
-    o->done = true; /* it ends, with its copies */
-    if (!o->movs)
+    if (op->next_write < op->writes)
+        begin_next(w, id);
+    else if (__builtin_expect(o->movs, 0))
+        o->done = true; /* it ends with its copies */
+    else
         wir_end(w, id);
 }
 
@@ -96,20 +104,23 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
         queue_push(&w->copies, copy);
 }
 
+/* The word in work goes to its bank. */
+static APART void write_later(struct wir *w, int32_t id, uint16_t dst) {
+    core_write_to(w->sm, id, dst);
+}
+
 /* Words of this cycle go to their banks. */
 static APART void queue_fresh(struct wir *w) {
     for (uint32_t k = 0; k < w->nfresh; k++)
-        core_write_to(w->sm, w->fresh[k], w->ops[w->fresh[k]].dst);
+        write_later(w, w->fresh[k], w->ops[w->fresh[k]].dst);
     w->nfresh = 0;
     w->gathers = false;
 }
 
 /* The result has a register of its own, in dst: it is written there. */
-static EVERY_TIME void write_word(struct wir *w, int32_t id) {
-    struct core_op *op = &w->sm->ops[id];
-    struct wir_op *o = &w->ops[id];
-    write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
-    w->regs.of[o->dst].unwritten = true;
+static EVERY_TIME void write_word(struct wir *w, int32_t id, uint16_t dst, bool divergent) {
+    write_lanes(w, dst, value_of(w, id), divergent ? w->sm->ops[id].mask : (uint32_t)ALL_LANES);
+    w->regs.of[dst].unwritten = true;
     w->n.writes++;
     if (w->gathers) {
         if (w->nfresh < WIR_FRESH) {
@@ -118,7 +129,7 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id) {
         }
         queue_fresh(w);
     }
-    core_write_to(w->sm, id, o->dst);
+    write_later(w, id, dst);
 }
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
@@ -143,14 +154,14 @@ static APART void keep_lanes(struct wir *w, int32_t id) {
 }
 
 /* Enters the new register in the signature buffer; in low-register mode the place is emptied instead. */
-static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
+static EVERY_TIME void sign(struct wir *w, struct vsb_entry *place, uint32_t hash, uint16_t dst) {
     struct vsb_entry out = {0};
     w->n.vsb_ops++;
-    if (!w->low) {
-        wir_ref(w, o->dst);
-        if (!vsb_insert(&w->vsb, o->hash, o->dst, &out))
-            wir_unref(w, o->dst);
-    } else if (vsb_evict(&w->vsb, o->hash, &out)) {
+    if (__builtin_expect(!w->low, 1)) {
+        wir_ref(w, dst);
+        out = *place;
+        vsb_enter(&w->vsb, place, hash, dst);
+    } else if (vsb_evict(&w->vsb, hash, &out)) {
         w->n.evictions++;
     }
     wir_drop_signature(w, &out);
@@ -158,9 +169,9 @@ static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
 
 /* A new register for the word in work, now or as soon as there is one: until then, false, the op is among the
  * starved. */
-static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
+static EVERY_TIME bool give_register(struct wir *w, int32_t id, bool divergent, struct vsb_entry *place) {
     struct wir_op *o = &w->ops[id];
-    bool copies = o->divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
+    bool copies = divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
     uint16_t dst = can ? regfile_alloc(&w->regs) : (uint16_t)REG_NONE;
     o->dst = dst;
     if (__builtin_expect(dst == REG_NONE, 0)) {
@@ -168,26 +179,29 @@ static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
             queue_push(&w->starved, id);
             return false;
         }
+        dst = o->dst;
         copies = false;
     } else {
         w->n.alloc_ops++;
     }
     if (copies)
         keep_lanes(w, id);
-    if (!o->divergent && w->params->vsb_entries)
-        sign(w, o);
-    write_word(w, id);
+    if (place)
+        sign(w, place, o->hash, dst);
+    write_word(w, id, dst, divergent);
     return true;
 }
 
-/* The word in work cannot share a register. */
-static EVERY_TIME void new_register(struct wir *w, int32_t id) {
-    w->n.starved += !give_register(w, id);
+/* The same where that is not what mostly happens. */
+static APART bool find_register(struct wir *w, int32_t id) {
+    const struct wir_op *o = &w->ops[id];
+    bool signs = !o->divergent && w->params->vsb_entries;
+    return give_register(w, id, o->divergent, signs ? vsb_place(&w->vsb, o->hash) : NULL);
 }
 
-/* The same where that is not what mostly happens. */
-static APART void need_register(struct wir *w, int32_t id) {
-    new_register(w, id);
+/* The word in work cannot share a register. */
+static void need_register(struct wir *w, int32_t id) {
+    w->n.starved += !find_register(w, id);
 }
 
 /* The result and the register that may hold it are both at hand. */
@@ -255,7 +269,7 @@ static APART void begin_own_word(struct wir *w, int32_t id) {
     }
     o->dst = map_of(w, id)->id;
     wir_ref(w, o->dst);
-    write_word(w, id);
+    write_word(w, id, o->dst, true);
 }
 
 /* A word of the result reaches the signature buffer. */
@@ -265,19 +279,19 @@ static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
         begin_own_word(w, id);
         return;
     }
-    uint32_t found = vsb_lookup(&w->vsb, o->hash);
+    struct vsb_entry *place = vsb_place(&w->vsb, o->hash);
     w->touched = true;
     w->n.hash_ops++;
     w->n.vsb_ops++;
     w->n.vsb_lookups++;
-    if (found == VSB_MISS) {
+    if (!vsb_has(place, o->hash)) {
         w->n.vsb_misses++;
-        new_register(w, id);
+        w->n.starved += !give_register(w, id, false, place);
         return;
     }
     w->n.vsb_hits++;
-    o->dst = (uint16_t)found;
-    wir_ref(w, found);
+    o->dst = place->reg;
+    wir_ref(w, o->dst);
     verify(w, id);
 }
 
@@ -322,12 +336,12 @@ static void serve_starved(struct wir *w) {
         queue_pop(&w->starved);
         o->record &= w->params->pending;
         wir_drop_sources(w, o);
-        give_register(w, id);
+        find_register(w, id);
     }
 }
 
 /* Those who came before and wait: for a register, for one to be written, for a collector. */
-static void serve_waiting(struct wir *w) {
+static APART void serve_waiting(struct wir *w) {
     serve_starved(w);
     for (uint32_t n = w->unwritten.len; n; n--) {
         int32_t id = *queue_head(&w->unwritten);

@@ -216,37 +216,35 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 }
 
 /* Nobody has computed it: it will be computed, and, if possible, recorded. */
-static EVERY_TIME void wir_miss(struct wir *w, struct wir_op *o) {
-    const struct rb_entry *old = &w->rb.entry[o->index];
-    struct rb_entry out;
-    o->record = !w->low;
-    if (!w->low && !w->params->pending)
-        return;
+static EVERY_TIME void wir_miss(struct wir *w, struct wir_op *o, struct rb_entry *old) {
     if (__builtin_expect(w->low, 0)) {
         if (old->valid)
             evict_at(w, o->index);
         return;
     }
+    o->record = true;
+    if (!w->params->pending)
+        return;
     wir_ref_sources(w, &o->tag);
     w->n.rb_ops++;
     w->changed |= old->awaited;
     wir_drop(w, old);
-    o->stamp = rb_reserve(&w->rb, o->index, &o->tag, &out);
+    o->stamp = rb_enter(&w->rb, old, &o->tag, RB_NO_RESULT);
 }
 
 /* An instruction is looked up; true: it needs no collector. */
 static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
-    enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
+    struct rb_entry *e = &w->rb.entry[o->index];
+    enum rb_look found = rb_look_at(e, &o->tag);
     w->touched = true;
     w->n.rb_ops++;
     w->n.lookups++;
     o->look = false;
     if (found == RB_MISS) {
         w->n.misses++;
-        wir_miss(w, o);
+        wir_miss(w, o, e);
         return false;
     }
-    struct rb_entry *e = &w->rb.entry[o->index];
     if (found == RB_HIT) {
         w->n.hits++;
         reuse(w, id, e->result, false);
@@ -287,7 +285,7 @@ static void retry(struct wir *w) {
         reuse(w, id, w->rb.entry[o->index].result, true);
     } else if (found == RB_MISS && wir_has_collector(w, o->kind)) {
         pendq_pop(&w->waiting);
-        wir_miss(w, o);
+        wir_miss(w, o, &w->rb.entry[o->index]);
         owner_collect(w->sm, id, o->src);
     } else {
         w->changed |= found == RB_MISS;
@@ -305,20 +303,39 @@ static void retry_unchanged(struct wir *w, uint64_t looks) {
         pendq_requeue(&w->waiting);
 }
 
-EVERY_TIME void wir_reuse_stage(struct wir *w) {
-    _Static_assert(COLLECT_KINDS == 3, "the first of three");
-    uint64_t held[COLLECT_KINDS] = {0}; /* all ones, of kinds whose next op must stay */
-    uint64_t last = wir_turn(w->now, COLLECT_KINDS);
-    uint32_t ports = w->ports;
+/* The next op of a kind must stay, and the lookups that are left are for the others, up to this turn. Returns
+ * those that nobody uses. */
+static APART uint32_t look_beside(struct wir *w, uint32_t stays, uint32_t ports, uint64_t last) {
+    uint32_t kinds = (1u << COLLECT_KINDS) - 1 - (1u << stays);
     while (ports) {
-        uint64_t turn = min_u64(w->front[0].first | held[0],
-                                min_u64(w->front[1].first | held[1], w->front[2].first | held[2]));
+        uint64_t turn = UINT64_MAX;
+        for (uint32_t left = kinds; left; left &= left - 1)
+            turn = min_u64(turn, w->front[__builtin_ctz(left)].first);
         if (turn > last)
             break;
         uint32_t k = wir_turn_kind(turn);
         if (!wir_look(w, w->front[k].op)) {
-            held[k] = UINT64_MAX;
+            kinds &= ~(1u << k);
             continue;
+        }
+        leave_front(w, k);
+        ports--;
+    }
+    return ports;
+}
+
+EVERY_TIME void wir_reuse_stage(struct wir *w) {
+    _Static_assert(COLLECT_KINDS == 3, "the first of three");
+    uint64_t last = wir_turn(w->now, COLLECT_KINDS);
+    uint32_t ports = w->ports;
+    while (ports) {
+        uint64_t turn = min_u64(w->front[0].first, min_u64(w->front[1].first, w->front[2].first));
+        if (turn > last)
+            break;
+        uint32_t k = wir_turn_kind(turn);
+        if (!wir_look(w, w->front[k].op)) {
+            ports = look_beside(w, k, ports, last);
+            break;
         }
         leave_front(w, k);
         ports--;

@@ -13,7 +13,7 @@ uint32_t vsb_lookup(const struct vsb *b, uint32_t hash) {
     if (!b->entries)
         return VSB_MISS;
     const struct vsb_entry *e = vsb_place(b, hash);
-    return e->valid && e->hash == hash ? e->reg : VSB_MISS;
+    return vsb_has(e, hash) ? e->reg : VSB_MISS;
 }
 
 bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out) {
@@ -22,8 +22,7 @@ bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *ou
         return false;
     struct vsb_entry *e = vsb_place(b, hash);
     *out = *e;
-    b->used += !e->valid;
-    *e = (struct vsb_entry){hash, reg, true};
+    vsb_enter(b, e, hash, reg);
     return true;
 }
 

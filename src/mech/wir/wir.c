@@ -312,11 +312,11 @@ static uint32_t in_use(const struct wir *w) {
 
 /* Low-register mode: the pool is empty, or the cap is reached. */
 static bool few_registers(const struct wir *w) {
-    return w->regs.nfree <= w->spare || !queue_empty(&w->starved) || w->wanted;
+    return (w->regs.nfree <= w->spare) | !queue_empty(&w->starved) | w->wanted;
 }
 
 /* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */
-static void evict_one(struct wir *w) {
+static APART void evict_one(struct wir *w) {
     struct rb_entry e;
     struct vsb_entry s;
     if (w->rb.used >= w->vsb.used && rb_evict_random(&w->rb, &e)) {
@@ -349,7 +349,8 @@ static void wir_tick(void *m, uint64_t now) {
     if (w->low && (!w->touched || !queue_empty(&w->starved)))
         evict_one(w);
     count_registers(w, in_use(w));
-    wir_gate(w);
+    if (__builtin_expect(!w->open | (w->regs.nfree < WIR_MAX_RESULT), 0)) /* an open one shuts at issue */
+        wir_gate(w);
     wir_write_stage(w);
 }
 

@@ -233,24 +233,24 @@ static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, b
 
 /* An entry of this tag enters a buffer: it refers to its sources. */
 static inline void wir_ref_sources(struct wir *w, const struct rb_tag *t) {
-    struct regfile *regs = &w->regs;
-    uint32_t n = 0, most = regs->most_refs;
+    struct reg_state *of = w->regs.of;
+    uint32_t set = t->regs, most = w->regs.most_refs;
+    w->n.ref_ops += (uint32_t)__builtin_popcount(set);
     for (uint32_t k = 0; k < RB_OPERANDS; k++)
-        if (t->regs >> k & 1) {
-            uint32_t all = ++regs->of[t->word[k]].refs;
+        if (set >> k & 1) {
+            uint32_t all = ++of[t->word[k]].refs;
             most = all > most ? all : most;
-            n++;
         }
-    regs->most_refs = most;
-    w->n.ref_ops += n;
+    w->regs.most_refs = most;
 }
 
 /* An entry left a buffer: its references go. */
 static inline void wir_drop(struct wir *w, const struct rb_entry *e) {
     if (!e->valid)
         return;
+    uint32_t set = e->tag.regs;
     for (uint32_t k = 0; k < RB_OPERANDS; k++)
-        if (e->tag.regs >> k & 1)
+        if (set >> k & 1)
             wir_unref(w, e->tag.word[k]);
     if (!e->pending)
         wir_unref(w, e->result);
