@@ -45,10 +45,11 @@ static inline bool make_tag(struct wir *w, const struct core_warp *cw, const str
         return false;
     o->tag = mark->tag;
     o->tag.lanes = state->live;
-    for (uint32_t k = 0; k < mark->nregs; k++) {
-        uint32_t id = o->src[mark->source[k]], word = mark->word[k];
-        o->tag.word[word] = id;
-        pieces ^= rb_word_piece(word, id);
+    o->src[MARK_NONE] = 0;
+    for (uint32_t k = 0; k < RB_OPERANDS; k++) { /* words that are no registers get 0 more */
+        uint32_t id = o->src[mark->source[k]];
+        o->tag.word[k] |= id;
+        pieces ^= rb_word_piece(k, id);
     }
     if (!mark->simple) {
         const struct xinst *i = cw->need->i;

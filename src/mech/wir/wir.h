@@ -46,6 +46,9 @@ struct wir_params {
 /* What an instruction does to memory, for the loads behind it. */
 enum wir_access { ACCESS_NONE, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_SYNC };
 
+/* A source register in an op's first line that those with a tag are too narrow to have. */
+enum { MARK_NONE = 7 };
+
 /* What WIR needs to know of an instruction, from the kernel's text alone. */
 struct wir_mark {
     _Alignas(64) bool reusable; /* the reuse buffer may have its result */
@@ -55,12 +58,11 @@ struct wir_mark {
     uint8_t access;  /* enum wir_access of those that are not reusable ... */
     uint8_t spaces;  /* ... and where: BLOCKS_* */
     uint8_t sources; /* source registers, as bits, that are in its tag */
-    uint8_t nregs;   /* words of the tag that are registers: */
-    uint8_t word[RB_OPERANDS], source[RB_OPERANDS]; /* which, and which of the op's source registers */
-    uint8_t renames;                                /* accesses to the rename tables */
-    bool simple;       /* it is reusable, and registers and lanes are all that its tag lacks */
-    struct rb_tag tag; /* its tag: registers, predicates, lanes, block and count of a load are 0 */
-    uint64_t pieces;   /* rb_pieces of that */
+    uint8_t source[RB_OPERANDS]; /* which of the op's source registers a word of the tag is; or MARK_NONE */
+    uint8_t renames;             /* accesses to the rename tables */
+    bool simple;                 /* it is reusable, and registers and lanes are all that its tag lacks */
+    struct rb_tag tag;           /* its tag: registers, predicates, lanes, block and count of a load are 0 */
+    uint64_t pieces;             /* rb_pieces of that */
 };
 
 struct wir_counters {
