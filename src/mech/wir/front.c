@@ -118,6 +118,7 @@ static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw,
             bad |= 1u << k;
             if (!read_source(regs, from, cw->w->r[need->reads[k]])) {
                 w->n.ref_ops--;
+                o->holes = true;
                 continue;
             }
             bad ^= (uint32_t)!from->pinned << k;
@@ -146,7 +147,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     KEEP(o);
     o->map = &map[i->d];
     o->value = (uint32_t(*)[WARP_LANES]) & cw->w->r[i->d];
-    o->record = o->done = false;
+    o->record = o->done = o->holes = false;
     o->movs = 0;
     o->dst = REG_NONE;
     o->owner = CORE_NONE;

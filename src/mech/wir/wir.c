@@ -294,10 +294,11 @@ void wir_free(struct wir *w, uint32_t reg) {
     regfile_leave(&w->regs, (uint16_t)reg, w->now);
 }
 
-void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last) {
-    for (uint32_t left = last; left; left &= left - 1)
-        regfile_leave(&w->regs, o->src[__builtin_ctz(left)], w->now);
-    w->n.alloc_ops += (uint32_t)__builtin_popcount(last);
+void wir_drop_some(struct wir *w, struct wir_op *o) {
+    for (uint32_t k = 0; k < o->nsrc; k++)
+        if (o->src[k] != REG_NONE)
+            wir_unref(w, o->src[k]);
+    o->nsrc = 0;
 }
 
 static void retire(void *m, int32_t op) {

@@ -80,6 +80,7 @@ struct wir_op {
     bool look;      /* it has still to be looked up in the reuse buffer */
     bool record;    /* its result enters the reuse buffer: at its reserved place, or anew */
     bool done;      /* all words have a register; it waits for copies */
+    bool holes;     /* some of its sources were never written */
     uint16_t dst;   /* register of the word in work */
     uint16_t movs;  /* copies under way */
     int32_t owner;  /* of a copy: the op it belongs to */
@@ -261,22 +262,20 @@ static inline void wir_drop_signature(struct wir *w, const struct vsb_entry *e) 
     if (e->valid)
         wir_unref(w, e->reg);
 }
-/* Nobody else refers to those of an op's sources, given as bits, that it has dropped. */
-void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last);
+/* The same where some of them were never written. */
+APART void wir_drop_some(struct wir *w, struct wir_op *o);
 /* An op needs its sources no longer. */
 static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
-    struct regfile *regs = &w->regs;
-    uint32_t n = o->nsrc, dropped = 0, last = 0;
-    for (uint32_t k = 0; k < n; k++)
-        if (__builtin_expect(o->src[k] != REG_NONE, 1)) {
-            if (__builtin_expect(regfile_drop(regs, o->src[k]), 0))
-                last |= 1u << k;
-            dropped++;
-        }
-    w->n.ref_ops += dropped;
+    uint32_t n = o->nsrc;
+    if (__builtin_expect(o->holes, 0)) {
+        wir_drop_some(w, o);
+        return;
+    }
     o->nsrc = 0;
-    if (__builtin_expect(last, 0))
-        wir_leave_sources(w, o, last);
+    w->n.ref_ops += n;
+    for (uint32_t k = 0; k < n; k++)
+        if (__builtin_expect(regfile_drop(&w->regs, o->src[k]), 0))
+            wir_free(w, o->src[k]);
 }
 /* An op ends: what WIR holds of it goes. */
 static inline void wir_leave(struct wir *w, int32_t id) {
