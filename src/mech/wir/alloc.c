@@ -295,7 +295,7 @@ static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
     verify(w, id);
 }
 
-enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
+EVERY_TIME enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct core_op *op = &w->sm->ops[id];
     w->now = now;
