@@ -357,13 +357,15 @@ static void wir_tick(void *m, uint64_t now) {
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
-    bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
-    if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
+    uint32_t waiting = w->waiting.ops.len;
+    bool looks = waiting && (w->changed | (w->looked < waiting));
+    if (w->low | few_registers(w) | looks | !queue_empty(&w->unwritten) | !queue_empty(&w->copies))
         return now + 1;
-    uint64_t at = UINT64_MAX;
+    uint64_t turn = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->front[k].first != UINT64_MAX && !wir_front_stays(w, k))
-            at = min_u64(at, wir_turn_cycle(w->front[k].first));
+        if (w->front[k].first < turn && !wir_front_stays(w, k))
+            turn = w->front[k].first;
+    uint64_t at = turn == UINT64_MAX ? turn : wir_turn_cycle(turn);
     if (!queue_empty(&w->alloc))
         at = min_u64(at, queue_head(&w->alloc)->at);
     return at > now ? at : now + 1;
@@ -371,9 +373,14 @@ static uint64_t next(const void *m, uint64_t now) {
 
 static void elapsed(void *m, uint64_t cycles) {
     struct wir *w = m;
-    uint64_t first = w->now + 1;
-    count_registers(w, in_use(w) - (uint32_t)regfile_idle(&w->regs, first, first));
-    w->n.reg_cycles += (cycles - 1) * in_use(w) - regfile_idle(&w->regs, first + 1, w->now + cycles);
+    uint64_t first = w->now + 1, last = w->now + cycles;
+    uint32_t n = in_use(w);
+    w->n.reg_cycles += cycles * n;
+    if (w->regs.next_free <= last) {
+        w->n.reg_cycles -= regfile_idle(&w->regs, first, last);
+        n -= (uint32_t)regfile_idle(&w->regs, first, first);
+    }
+    w->peak = n > w->peak ? n : w->peak;
     wir_waited(w, cycles);
 }
 
