@@ -350,6 +350,11 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (!sm->spec->sleep || sm->halts & HALT_ENDED || sm_can_issue(sm))
         return now + 1;
     uint64_t next = next_end(sm, now);
+    if (HAS(sm, life, next)) {
+        next = min_u64(next, point_life_next(sm, now));
+        if (next <= now + 1) /* nothing is earlier */
+            return now + 1;
+    }
     if (sm->ready_units)
         next = min_u64(next, units_next(sm, now));
     next = min_u64(next, sm->hold_next);
@@ -357,8 +362,6 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    if (HAS(sm, life, next))
-        next = min_u64(next, point_life_next(sm, now));
     next = min_u64(next, min_u64(sm->port->first, sm->port->retry));
     return sm->arrive_slots ? fetch_wakes(sm, now, next) : next;
 }
