@@ -213,6 +213,9 @@ bool sm_quiet(const struct sm *sm) {
     uint32_t unused = 0;
     if (sm->outstanding || sm->hold_count || ready_warps(sm))
         return false;
+    for (uint64_t left = sm->resident; left; left &= left - 1)
+        if (sm->warps[__builtin_ctzll(left)].inflight)
+            return false;
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
     return unused == CORE_OPS;
