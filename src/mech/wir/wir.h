@@ -195,8 +195,9 @@ void wir_waited(struct wir *w, uint64_t cycles);
 /* ---- alloc.c ---- */
 /* Lanes of a convergent op's result that have exited become 0, so that equal results are equal. */
 static inline void wir_clear_dead(uint32_t *value, uint32_t mask) {
-    for (uint32_t left = ~mask; __builtin_expect(left, 0); left &= left - 1)
-        value[__builtin_ctz(left)] = 0;
+    static const _Alignas(64) uint32_t none[WARP_LANES];
+    if (__builtin_expect(mask != UINT32_MAX, 0))
+        lane_blend(value, none, ~mask);
 }
 enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
 void wir_read_done(void *m, int32_t op, uint64_t now);
