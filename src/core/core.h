@@ -296,12 +296,13 @@ struct sm {
     uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
     uint8_t banks_past[CORE_MAX_WARPS];        /* of a warp: those from its own to the last */
     uint32_t bank_regs;                        /* bits of a register that count in that sum */
-    uint32_t all_banks;                        /* a bit for each */
-    int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
-    int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
-    uint32_t read_banks, write_banks;          /* banks with waiting requests */
-    uint32_t reads_waiting, writes_waiting;    /* those requests */
-    uint32_t written_banks; /* that have taken a write in this cycle before they are served */
+    uint32_t place_bits;                    /* bits of a physical register that are its bank; 0: all count */
+    uint32_t all_banks;                     /* a bit for each */
+    int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
+    int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
+    uint32_t read_banks, write_banks;       /* banks with waiting requests */
+    uint32_t reads_waiting, writes_waiting; /* those requests */
+    uint32_t written_banks;                 /* that have taken a write in this cycle before they are served */
     /* Ops that are the only ones to read from their banks: they need no records in queues, unless a write is
      * before them. By banks. Not where the SM is of SHAPE_ANY, unless an owner of the registers said where
      * the operands lie. */
@@ -733,14 +734,10 @@ static inline int32_t fifo_pop(struct sm *sm, int32_t q[2]) {
     return op;
 }
 
-/* The bank of a physical register among so many. */
-static inline uint32_t bank_among(uint32_t banks, uint32_t place) {
-    return banks & (banks - 1) ? place % banks : place & (banks - 1);
-}
-
-/* The same, of the registers' owner. */
+/* The bank of a physical register of the registers' owner. */
 static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
-    return bank_among(sm->spec->banks, place);
+    uint32_t bits = sm->place_bits;
+    return __builtin_expect(bits, 1) ? place & bits : place % sm->spec->banks;
 }
 
 /* The op's next destination word waits for a bank. */

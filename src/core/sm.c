@@ -122,6 +122,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     own_warps(sm, 1);
     units_init(sm);
+    sm->place_bits = s->banks & (s->banks - 1) ? 0 : s->banks - 1;
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
         sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
