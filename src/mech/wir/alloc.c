@@ -305,7 +305,9 @@ EVERY_TIME enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    __builtin_prefetch(w->regs.v[regfile_ahead(&w->regs, w->alloc.len)], 1); /* it may be written there */
+    const uint32_t *reg = w->regs.v[regfile_ahead(&w->regs, w->alloc.len)]; /* it may be written there */
+    __builtin_prefetch(reg, 1);
+    __builtin_prefetch(reg + WARP_LANES / 2, 1);
     sign_ahead(w, id, now + (uint64_t)w->params->alloc);
     return MECH_TAKEN;
 }
