@@ -65,8 +65,8 @@ static EVERY_TIME void read_own(struct sm *sm, int32_t id) {
 
 /* Asks for them where an owner of the registers says that they lie. */
 static EVERY_TIME void read_told(struct sm *sm, int32_t id, uint32_t n, const uint16_t *places) {
-    for (uint32_t k = 0, banks = sm->spec->banks; k < n; k++)
-        queue_read(sm, id, places[k], bank_among(banks, places[k]), (int16_t)k);
+    for (uint32_t k = 0; k < n; k++)
+        queue_read(sm, id, places[k], owned_bank(sm, places[k]), (int16_t)k);
 }
 
 /* Ops that read from these banks read alone no more: their reads wait in queues. */

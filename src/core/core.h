@@ -297,12 +297,13 @@ struct sm {
     uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
     uint8_t banks_past[CORE_MAX_WARPS];        /* of a warp: those from its own to the last */
     uint32_t bank_regs;                        /* bits of a register that count in that sum */
-    uint32_t all_banks;                        /* a bit for each */
-    int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
-    int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
-    uint32_t read_banks, write_banks;          /* banks with waiting requests */
-    uint32_t reads_waiting, writes_waiting;    /* those requests */
-    uint32_t written_banks; /* that have taken a write in this cycle before they are served */
+    uint32_t place_bits;                    /* bits of a physical register that are its bank; 0: all count */
+    uint32_t all_banks;                     /* a bit for each */
+    int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
+    int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
+    uint32_t read_banks, write_banks;       /* banks with waiting requests */
+    uint32_t reads_waiting, writes_waiting; /* those requests */
+    uint32_t written_banks;                 /* that have taken a write in this cycle before they are served */
     /* Ops that are the only ones to read from their banks: they need no records in queues, unless a write is
      * before them. By banks. Not where the SM is of SHAPE_ANY, unless an owner of the registers said where
      * the operands lie. */
@@ -696,26 +697,26 @@ static inline uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg)
         if (__builtin_expect((sm)->probe != NULL, 0))                                                        \
             call;                                                                                            \
     } while (0)
-void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
-void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
+APART void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
+APART void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
 /* Of n instructions from pc on. */
-void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t pc, uint32_t n);
+APART void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t pc, uint32_t n);
 /* ISSUE or EFFECT of the warp's next instruction; op CORE_NONE: control. */
-void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op);
-void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
-void tell_dispatch(const struct sm *sm, int32_t op, enum op_unit unit, bool queued);
-void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result answer);
+APART void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op);
+APART void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
+APART void tell_dispatch(const struct sm *sm, int32_t op, enum op_unit unit, bool queued);
+APART void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result answer);
 /* What a scheduler's warps wait for. ready: those whose next instruction the scoreboard lets pass; possible:
  * those of them it can choose from; lack: what the others wait for. */
-void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
-                 enum probe_state lack);
+APART void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
+                       enum probe_state lack);
 /* Warps of a set that a mechanism does not let issue. */
-void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
+APART void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
 /* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
  * stay. */
-void tell_inject(const struct sm *sm, int32_t op);
-void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc);
-void tell_note(const struct sm *sm, int32_t op, const char *text);
+APART void tell_inject(const struct sm *sm, int32_t op);
+APART void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc);
+APART void tell_note(const struct sm *sm, int32_t op, const char *text);
 
 /* Singly linked FIFOs of ops: head and tail. */
 static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t id, struct core_op *op) {
@@ -734,14 +735,10 @@ static inline int32_t fifo_pop(struct sm *sm, int32_t q[2]) {
     return op;
 }
 
-/* The bank of a physical register among so many. */
-static inline uint32_t bank_among(uint32_t banks, uint32_t place) {
-    return banks & (banks - 1) ? place % banks : place & (banks - 1);
-}
-
-/* The same, of the registers' owner. */
+/* The bank of a physical register of the registers' owner. */
 static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
-    return bank_among(sm->spec->banks, place);
+    uint32_t bits = sm->place_bits;
+    return __builtin_expect(bits, 1) ? place & bits : place % sm->spec->banks;
 }
 
 /* The op's next destination word waits for a bank. */

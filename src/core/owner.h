@@ -39,8 +39,8 @@ static inline __attribute__((always_inline)) bool read_alone(struct sm *sm, int3
     uint32_t banks = 0, read = sm->read_banks;
     if (__builtin_expect(MECHS(sm) > 1 || sm->ports || sm->nlone == sizeof sm->lone / sizeof *sm->lone, 0))
         return false;
-    for (uint32_t k = 0, all = sm->spec->banks; k < n; k++) {
-        uint32_t bank = 1u << bank_among(all, places[k]);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t bank = 1u << owned_bank(sm, places[k]);
         if (bank & (banks | read))
             return false;
         banks |= bank;

@@ -1,7 +1,7 @@
 #include "core/regfile.h"
 
-struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay) {
-    struct regfile *f = arena_new(a, struct regfile);
+void regfile_init(struct regfile *f, struct arena *a, uint32_t n, uint32_t warps, uint32_t regs,
+                  uint32_t delay) {
     *f = (struct regfile){.n = n, .regs = regs, .delay = delay};
     f->v = arena_alloc(a, n * sizeof *f->v);
     f->of = arena_array(a, struct reg_state, n);
@@ -9,12 +9,11 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
     queue_init(&f->leaving, a, delay + 2);
     f->map = arena_array(a, struct reg_map, warps * regs);
     regfile_reset(f, warps);
-    return f;
 }
 
 void regfile_reset(struct regfile *f, uint32_t warps) {
-    f->first_free = f->nleaving = f->leaving.len = 0;
-    f->next_free = UINT64_MAX;
+    f->first_free = f->end = f->leaving.len = 0;
+    regfile_none_leaves(f);
     f->nfree = f->n;
     for (uint32_t k = 0; k < f->n; k++)
         f->free[k] = (uint16_t)k;
@@ -33,17 +32,17 @@ void regfile_copy(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LA
 
 void regfile_leave(struct regfile *f, uint16_t id, uint64_t now) {
     assert(!f->of[id].refs);
-    uint32_t to = f->first_free + f->nfree + f->nleaving++;
     uint64_t at = now + f->delay;
-    f->free[to < f->n ? to : to - f->n] = id;
-    struct reg_leaving *last = queue_item(&f->leaving, f->leaving.len - 1);
-    if (!queue_empty(&f->leaving) && last->at == at) {
-        last->n++;
+    f->free[f->end] = id;
+    f->end = f->end + 1 < f->n ? f->end + 1 : 0;
+    if (f->last->at == at) {
+        f->last->n++;
         return;
     }
     if (queue_empty(&f->leaving))
         f->next_free = at;
-    queue_push(&f->leaving, (struct reg_leaving){at, 1});
+    f->last = queue_add(&f->leaving);
+    *f->last = (struct reg_leaving){at, 1};
 }
 
 uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last) {
@@ -56,13 +55,15 @@ uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last) {
 }
 
 const char *regfile_check(const struct regfile *f, uint64_t refs) {
-    uint32_t used = 0;
+    uint32_t used = 0, leaving = 0;
     uint64_t sum = 0;
     for (uint32_t k = 0; k < f->n; k++) {
         used += f->of[k].refs != 0;
         sum += f->of[k].refs;
     }
-    if (used + f->nfree + f->nleaving != f->n)
+    for (uint32_t k = 0; k < f->leaving.len; k++)
+        leaving += queue_item(&f->leaving, k)->n;
+    if (used + f->nfree + leaving != f->n)
         return "a physical register was lost: free + referenced is not what there is";
     return sum == refs ? NULL : "references to physical registers were lost or counted twice";
 }

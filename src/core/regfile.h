@@ -42,25 +42,35 @@ struct regfile {
     struct reg_state *of;              /* each */
     uint16_t *free;                    /* ring: the free list, behind it those on their way there, by time */
     uint32_t first_free, nfree;        /* of it: the list alone */
-    uint32_t nleaving;                 /* those behind */
+    uint32_t end;                      /* the place behind all of them */
     uint32_t delay;                    /* cycles from the last reference's end to the free list */
     uint64_t next_free;                /* when the first of them will be free; UINT64_MAX: there are none */
     QUEUE(struct reg_leaving) leaving; /* when they will be free: at most one item for each of these cycles */
+    struct reg_leaving *last;          /* the newest of these items, or one that is of no cycle */
     struct reg_map *map;               /* [warp * regs + logical] */
     uint32_t most_refs;                /* largest count seen */
 };
 
-struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay);
-/* As created. */
+void regfile_init(struct regfile *f, struct arena *a, uint32_t n, uint32_t warps, uint32_t regs,
+                  uint32_t delay);
+/* As initialised. */
 void regfile_reset(struct regfile *f, uint32_t warps);
+/* No registers are on their way to the free list. */
+static inline void regfile_none_leaves(struct regfile *f) {
+    static struct reg_leaving never = {.at = UINT64_MAX};
+    f->last = &never;
+    f->next_free = UINT64_MAX;
+}
 /* Registers whose time has come are free. To be called in every cycle in which references end, or before the
  * next of these cycles. */
 static inline void regfile_tick(struct regfile *f, uint64_t now) {
     while (f->next_free <= now) {
         f->nfree += queue_head(&f->leaving)->n;
-        f->nleaving -= queue_head(&f->leaving)->n;
         queue_pop(&f->leaving);
-        f->next_free = queue_empty(&f->leaving) ? UINT64_MAX : queue_head(&f->leaving)->at;
+        if (queue_empty(&f->leaving))
+            regfile_none_leaves(f);
+        else
+            f->next_free = queue_head(&f->leaving)->at;
     }
 }
 /* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to
@@ -104,7 +114,7 @@ static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
     return true;
 }
 
-static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint32_t reg) {
+static inline struct reg_map *regfile_map(const struct regfile *f, uint32_t warp, uint32_t reg) {
     return &f->map[warp * f->regs + reg];
 }
 

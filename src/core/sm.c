@@ -122,6 +122,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     own_warps(sm, 1);
     units_init(sm);
+    sm->place_bits = s->banks & (s->banks - 1) ? 0 : s->banks - 1;
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
         sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
@@ -214,6 +215,9 @@ bool sm_quiet(const struct sm *sm) {
     uint32_t unused = 0;
     if (sm->outstanding || sm->hold_count || ready_warps(sm))
         return false;
+    for (uint64_t left = sm->resident; left; left &= left - 1)
+        if (sm->warps[__builtin_ctzll(left)].inflight)
+            return false;
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
     return unused == CORE_OPS;
@@ -351,6 +355,11 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (!sm->spec->sleep || sm->halts & HALT_ENDED || sm_can_issue(sm))
         return now + 1;
     uint64_t next = next_end(sm, now);
+    if (HAS(sm, life, next)) {
+        next = min_u64(next, point_life_next(sm, now));
+        if (next <= now + 1) /* nothing is earlier */
+            return now + 1;
+    }
     if (sm->ready_units)
         next = min_u64(next, units_next(sm, now));
     next = min_u64(next, sm->hold_next);
@@ -358,8 +367,6 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    if (HAS(sm, life, next))
-        next = min_u64(next, point_life_next(sm, now));
     next = min_u64(next, min_u64(sm->port->first, sm->port->retry));
     return sm->arrive_slots ? fetch_wakes(sm, now, next) : next;
 }

@@ -25,7 +25,9 @@ static int release(void **state) {
 }
 
 static struct regfile *create(uint32_t delay) {
-    return regfile_create(&arena, N, WARPS, REGS, delay);
+    struct regfile *f = arena_new(&arena, struct regfile);
+    regfile_init(f, &arena, N, WARPS, REGS, delay);
+    return f;
 }
 
 /* All are given out once, in order; then there is none. */

@@ -14,6 +14,20 @@ static inline struct reg_map *map_of(const struct wir *w, int32_t id) {
     return w->ops[id].map + w->sm->ops[id].next_write;
 }
 
+/* The word in work of a result is on its way to the signature buffer, where it will be in that cycle. Its
+ * hash is computed here: when it is looked up there, the host has long finished, and has fetched the entry.
+ */
+static EVERY_TIME void sign_ahead(struct wir *w, int32_t id, uint64_t at) {
+    struct wir_op *o = &w->ops[id];
+    if (__builtin_expect(!o->divergent && w->params->vsb_entries, 1)) {
+        uint32_t *value = value_of(w, id);
+        wir_clear_dead(value, w->sm->ops[id].mask);
+        o->hash = h3_hash(w->h3, value);
+        __builtin_prefetch(vsb_place(&w->vsb, o->hash));
+    }
+    queue_push(&w->alloc, (struct wir_due){at, id});
+}
+
 /* Has the host fetch a value that is looked at in a later cycle: until then it will have come. */
 static inline void fetch_value(const uint32_t *value) {
     __builtin_prefetch(value);
@@ -23,29 +37,39 @@ static inline void fetch_value(const uint32_t *value) {
 /* Overwrites the lanes of a register. */
 static EVERY_TIME void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint32_t mask) {
     if (mask == (uint32_t)ALL_LANES)
-        memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
+        memcpy(w->regs.v[reg], value, sizeof w->regs.v[0]);
     else
-        lane_blend(w->regs->v[reg], value, mask);
-    if (w->params->vc_entries)
-        w->n.vc_ops += vc_invalidate(&w->vc, reg);
+        lane_blend(w->regs.v[reg], value, mask);
+    w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
 
-/* The op's result enters the reuse buffer, unless its place was given away. */
-static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
+/* The op's result enters the reuse buffer, where no place was reserved for it. */
+static APART void record_anew(struct wir *w, struct wir_op *o, uint16_t reg) {
     struct rb_entry out;
-    if (!w->params->pending && w->low)
+    if (w->low)
         return;
     w->n.rb_ops++;
-    if (w->params->pending) {
-        w->changed |= w->rb.entry[o->index].awaited;
-        if (rb_fill(&w->rb, o->index, o->stamp, reg))
-            wir_ref(w, reg);
-        return;
-    }
     wir_ref_sources(w, &o->tag);
     wir_ref(w, reg);
     rb_insert(&w->rb, o->index, &o->tag, reg, &out);
     wir_drop(w, &out);
+}
+
+/* The op's result enters the reuse buffer, unless its place was given away. */
+static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
+    if (__builtin_expect(!w->params->pending, 0)) {
+        record_anew(w, o, reg);
+        return;
+    }
+    w->n.rb_ops++;
+    w->changed |= w->rb.entry[o->index].awaited;
+    if (rb_fill(&w->rb, o->index, o->stamp, reg))
+        wir_ref(w, reg);
+}
+
+/* The next word of a result that has several is the one in work. */
+static APART void begin_next(struct wir *w, int32_t id) {
+    sign_ahead(w, id, w->now + 1);
 }
 
 /* The word in work was written to its register, or found there. */
@@ -54,17 +78,14 @@ static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     struct reg_map *map = o->map + op->next_write - 1;
     uint16_t dst = o->dst;
-    o->dst = REG_NONE;
     wir_remap(w, map, dst, o->divergent);
     if (o->record)
         record(w, o, dst);
-    if (op->next_write < op->writes) {
-        queue_push(&w->alloc, (struct wir_due){w->now + 1, id});
-        fetch_value(o->value[op->next_write]);
-        return;
-    }
-    o->done = true; /* it ends, with its copies */
-    if (!o->movs)
+    if (op->next_write < op->writes)
+        begin_next(w, id);
+    else if (__builtin_expect(o->movs, 0))
+        o->done = true; /* it ends with its copies */
+    else
         wir_end(w, id);
 }
 
@@ -83,20 +104,23 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
         queue_push(&w->copies, copy);
 }
 
+/* The word in work goes to its bank. */
+static APART void write_later(struct wir *w, int32_t id, uint16_t dst) {
+    core_write_to(w->sm, id, dst);
+}
+
 /* Words of this cycle go to their banks. */
 static APART void queue_fresh(struct wir *w) {
     for (uint32_t k = 0; k < w->nfresh; k++)
-        core_write_to(w->sm, w->fresh[k], w->ops[w->fresh[k]].dst);
+        write_later(w, w->fresh[k], w->ops[w->fresh[k]].dst);
     w->nfresh = 0;
     w->gathers = false;
 }
 
 /* The result has a register of its own, in dst: it is written there. */
-static EVERY_TIME void write_word(struct wir *w, int32_t id) {
-    struct core_op *op = &w->sm->ops[id];
-    struct wir_op *o = &w->ops[id];
-    write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
-    w->regs->of[o->dst].unwritten = true;
+static EVERY_TIME void write_word(struct wir *w, int32_t id, uint16_t dst, bool divergent) {
+    write_lanes(w, dst, value_of(w, id), divergent ? w->sm->ops[id].mask : (uint32_t)ALL_LANES);
+    w->regs.of[dst].unwritten = true;
     w->n.writes++;
     if (w->gathers) {
         if (w->nfresh < WIR_FRESH) {
@@ -105,12 +129,12 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id) {
         }
         queue_fresh(w);
     }
-    core_write_to(w->sm, id, o->dst);
+    write_later(w, id, dst);
 }
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs->of[map->id].refs != 1 || w->regs->of[map->id].unwritten)
+    if (map->id == REG_NONE || w->regs.of[map->id].refs != 1 || w->regs.of[map->id].unwritten)
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -122,22 +146,22 @@ static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map 
 static APART void keep_lanes(struct wir *w, int32_t id) {
     uint16_t old = map_of(w, id)->id, dst = w->ops[id].dst;
     if (old == REG_NONE) {
-        memset(w->regs->v[dst], 0, sizeof w->regs->v[0]);
+        memset(w->regs.v[dst], 0, sizeof w->regs.v[0]);
     } else {
-        memcpy(w->regs->v[dst], w->regs->v[old], sizeof w->regs->v[0]);
+        memcpy(w->regs.v[dst], w->regs.v[old], sizeof w->regs.v[0]);
         inject_copy(w, id, old, dst);
     }
 }
 
 /* Enters the new register in the signature buffer; in low-register mode the place is emptied instead. */
-static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
+static EVERY_TIME void sign(struct wir *w, struct vsb_entry *place, uint32_t hash, uint16_t dst) {
     struct vsb_entry out = {0};
     w->n.vsb_ops++;
-    if (!w->low) {
-        wir_ref(w, o->dst);
-        if (!vsb_insert(&w->vsb, o->hash, o->dst, &out))
-            wir_unref(w, o->dst);
-    } else if (vsb_evict(&w->vsb, o->hash, &out)) {
+    if (__builtin_expect(!w->low, 1)) {
+        wir_ref(w, dst);
+        out = *place;
+        vsb_enter(&w->vsb, place, hash, dst);
+    } else if (vsb_evict(&w->vsb, hash, &out)) {
         w->n.evictions++;
     }
     wir_drop_signature(w, &out);
@@ -145,44 +169,47 @@ static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
 
 /* A new register for the word in work, now or as soon as there is one: until then, false, the op is among the
  * starved. */
-static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
+static EVERY_TIME bool give_register(struct wir *w, int32_t id, bool divergent, struct vsb_entry *place) {
     struct wir_op *o = &w->ops[id];
-    bool copies = o->divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
-    uint16_t dst = can ? regfile_alloc(w->regs) : (uint16_t)REG_NONE;
+    bool copies = divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
+    uint16_t dst = can ? regfile_alloc(&w->regs) : (uint16_t)REG_NONE;
     o->dst = dst;
     if (__builtin_expect(dst == REG_NONE, 0)) {
         if (!can || w->rb.used || w->vsb.used || !take_in_place(w, o, map_of(w, id))) {
             queue_push(&w->starved, id);
             return false;
         }
+        dst = o->dst;
         copies = false;
     } else {
         w->n.alloc_ops++;
     }
     if (copies)
         keep_lanes(w, id);
-    if (!o->divergent && w->params->vsb_entries)
-        sign(w, o);
-    write_word(w, id);
+    if (place)
+        sign(w, place, o->hash, dst);
+    write_word(w, id, dst, divergent);
     return true;
 }
 
-/* The word in work cannot share a register. */
-static EVERY_TIME void new_register(struct wir *w, int32_t id) {
-    w->n.starved += !give_register(w, id);
+/* The same where that is not what mostly happens. */
+static APART bool find_register(struct wir *w, int32_t id) {
+    const struct wir_op *o = &w->ops[id];
+    bool signs = !o->divergent && w->params->vsb_entries;
+    return give_register(w, id, o->divergent, signs ? vsb_place(&w->vsb, o->hash) : NULL);
 }
 
-/* The same where that is not what mostly happens. */
-static APART void need_register(struct wir *w, int32_t id) {
-    new_register(w, id);
+/* The word in work cannot share a register. */
+static void need_register(struct wir *w, int32_t id) {
+    w->n.starved += !find_register(w, id);
 }
 
 /* The result and the register that may hold it are both at hand. */
 static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     struct wir_op *o = &w->ops[id];
-    if (!memcmp(held, value_of(w, id), sizeof w->regs->v[0])) {
+    if (!memcmp(held, value_of(w, id), sizeof w->regs.v[0])) {
         w->n.vsb_shared++;
-        const uint32_t *there = w->regs->v[o->dst]; /* not only what was compared */
+        const uint32_t *there = w->regs.v[o->dst]; /* not only what was compared */
         core_share(w->sm, id, there == held ? NULL : there);
         finish_word(w, id);
         return;
@@ -196,7 +223,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
 static void verify(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (w->regs->of[o->dst].unwritten) {
+    if (w->regs.of[o->dst].unwritten) {
         queue_push(&w->unwritten, id);
         return;
     }
@@ -210,7 +237,7 @@ static void verify(struct wir *w, int32_t id) {
         compare(w, id, held);
     } else {
         w->n.verify_reads++;
-        fetch_value(w->regs->v[o->dst]);
+        fetch_value(w->regs.v[o->dst]);
         core_read(w->sm, id, o->dst);
     }
 }
@@ -224,10 +251,10 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
         return;
     }
     if (w->params->vc_entries) {
-        vc_fill(&w->vc, o->dst, w->regs->v[o->dst]);
+        vc_fill(&w->vc, o->dst, w->regs.v[o->dst]);
         w->n.vc_ops++;
     }
-    compare(w, id, w->regs->v[o->dst]);
+    compare(w, id, w->regs.v[o->dst]);
     wir_gate(w);
 }
 
@@ -242,37 +269,33 @@ static APART void begin_own_word(struct wir *w, int32_t id) {
     }
     o->dst = map_of(w, id)->id;
     wir_ref(w, o->dst);
-    write_word(w, id);
+    write_word(w, id, o->dst, true);
 }
 
 /* A word of the result reaches the signature buffer. */
 static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
-    const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     if (__builtin_expect(o->divergent || !w->params->vsb_entries, 0)) {
         begin_own_word(w, id);
         return;
     }
-    uint32_t *value = o->value[op->next_write];
-    wir_clear_dead(value, op->mask);
-    o->hash = h3_hash(w->h3, value);
-    uint32_t found = vsb_lookup(&w->vsb, o->hash);
+    struct vsb_entry *place = vsb_place(&w->vsb, o->hash);
     w->touched = true;
     w->n.hash_ops++;
     w->n.vsb_ops++;
     w->n.vsb_lookups++;
-    if (found == VSB_MISS) {
+    if (!vsb_has(place, o->hash)) {
         w->n.vsb_misses++;
-        new_register(w, id);
+        w->n.starved += !give_register(w, id, false, place);
         return;
     }
     w->n.vsb_hits++;
-    o->dst = (uint16_t)found;
-    wir_ref(w, found);
+    o->dst = place->reg;
+    wir_ref(w, o->dst);
     verify(w, id);
 }
 
-enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
+EVERY_TIME enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct core_op *op = &w->sm->ops[id];
     w->now = now;
@@ -282,9 +305,10 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    fetch_value(w->ops[id].value[0]);
-    __builtin_prefetch(w->regs->v[regfile_ahead(w->regs, w->alloc.len)], 1); /* it may be written there */
-    queue_push(&w->alloc, (struct wir_due){now + (uint64_t)w->params->alloc, id});
+    const uint32_t *reg = w->regs.v[regfile_ahead(&w->regs, w->alloc.len)]; /* it may be written there */
+    __builtin_prefetch(reg, 1);
+    __builtin_prefetch(reg + WARP_LANES / 2, 1);
+    sign_ahead(w, id, now + (uint64_t)w->params->alloc);
     return MECH_TAKEN;
 }
 
@@ -294,7 +318,7 @@ void wir_written(void *m, int32_t id, uint32_t k) {
     struct wir_op *o = &w->ops[id];
     w->now = w->sm->now;
     if (o->owner == CORE_NONE) {
-        w->regs->of[o->dst].unwritten = false;
+        w->regs.of[o->dst].unwritten = false;
         finish_word(w, id);
         return;
     }
@@ -314,12 +338,12 @@ static void serve_starved(struct wir *w) {
         queue_pop(&w->starved);
         o->record &= w->params->pending;
         wir_drop_sources(w, o);
-        give_register(w, id);
+        find_register(w, id);
     }
 }
 
 /* Those who came before and wait: for a register, for one to be written, for a collector. */
-static void serve_waiting(struct wir *w) {
+static APART void serve_waiting(struct wir *w) {
     serve_starved(w);
     for (uint32_t n = w->unwritten.len; n; n--) {
         int32_t id = *queue_head(&w->unwritten);
@@ -336,7 +360,7 @@ static void serve_waiting(struct wir *w) {
 static EVERY_TIME void write_fresh(struct wir *w, int32_t id) {
     uint16_t dst = w->ops[id].dst;
     core_write_now(w->sm, id, dst);
-    w->regs->of[dst].unwritten = false;
+    w->regs.of[dst].unwritten = false;
     finish_word(w, id);
 }
 
@@ -381,21 +405,21 @@ EVERY_TIME void wir_allocation_stage(struct wir *w) {
 
 /* Nobody but this logical register has the physical one. */
 static bool is_own(const struct wir *w, const struct reg_map *map) {
-    return map->pinned || (map->id != REG_NONE && w->regs->of[map->id].refs == 1);
+    return map->pinned || (map->id != REG_NONE && w->regs.of[map->id].refs == 1);
 }
 
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
     uint32_t need = 0;
     for (uint32_t k = 0; k < i->ndw; k++)
-        need += !is_own(w, regfile_map(w->regs, warp, i->d + k));
-    return need <= w->regs->nfree;
+        need += !is_own(w, regfile_map(&w->regs, warp, i->d + k));
+    return need <= w->regs.nfree;
 }
 
 /* Gives a logical register a physical one that nobody else has, and fills it from the latch. */
 static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
-    struct reg_map *map = regfile_map(w->regs, warp, reg);
+    struct reg_map *map = regfile_map(&w->regs, warp, reg);
     if (!is_own(w, map)) {
-        uint16_t new = regfile_alloc(w->regs);
+        uint16_t new = regfile_alloc(&w->regs);
         assert(new != REG_NONE); /* wir_can_write said so before the instruction issued */
         w->n.alloc_ops++;
         wir_remap(w, map, new, true);

@@ -45,10 +45,11 @@ static inline bool make_tag(struct wir *w, const struct core_warp *cw, const str
         return false;
     o->tag = mark->tag;
     o->tag.lanes = state->live;
-    for (uint32_t k = 0; k < mark->nregs; k++) {
-        uint32_t id = o->src[mark->source[k]], word = mark->word[k];
-        o->tag.word[word] = id;
-        pieces ^= rb_word_piece(word, id);
+    o->src[MARK_NONE] = 0;
+    for (uint32_t k = 0; k < RB_OPERANDS; k++) { /* words that are no registers get 0 more */
+        uint32_t id = o->src[mark->source[k]];
+        o->tag.word[k] |= id;
+        pieces ^= rb_word_piece(k, id);
     }
     if (!mark->simple) {
         const struct xinst *i = cw->need->i;
@@ -86,10 +87,10 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
 
 /* Control instructions are no ops: their sources are read, and that is all. */
 static void fill_control(struct wir *w, uint32_t warp, const struct core_need *need) {
-    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    struct reg_map *map = regfile_map(&w->regs, warp, 0);
     uint32_t(*latch)[WARP_LANES] = w->sm->warps[warp].w->r;
     for (uint32_t k = 0; k < need->nreads; k++)
-        regfile_read(w->regs, &map[need->reads[k]], latch[need->reads[k]]);
+        regfile_read(&w->regs, &map[need->reads[k]], latch[need->reads[k]]);
 }
 
 /* A source that is not as it mostly is comes to its latch, if it is not there. False: it was never written.
@@ -104,7 +105,7 @@ static APART bool read_source(struct regfile *regs, struct reg_map *from, uint32
 static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw, struct reg_map *map,
                                       struct wir_op *o) {
     const struct core_need *need = cw->need;
-    struct regfile *regs = w->regs;
+    struct regfile *regs = &w->regs;
     struct reg_state *of = regs->of;
     uint32_t n = need->nreads, most = regs->most_refs, bad = 0;
     w->n.ref_ops += n;
@@ -117,6 +118,7 @@ static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw,
             bad |= 1u << k;
             if (!read_source(regs, from, cw->w->r[need->reads[k]])) {
                 w->n.ref_ops--;
+                o->holes = true;
                 continue;
             }
             bad ^= (uint32_t)!from->pinned << k;
@@ -141,11 +143,11 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         return;
     }
     struct wir_op *o = &w->ops[core_next_op(w->sm)];
-    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    struct reg_map *map = regfile_map(&w->regs, warp, 0);
     KEEP(o);
     o->map = &map[i->d];
     o->value = (uint32_t(*)[WARP_LANES]) & cw->w->r[i->d];
-    o->record = o->done = false;
+    o->record = o->done = o->holes = false;
     o->movs = 0;
     o->dst = REG_NONE;
     o->owner = CORE_NONE;
@@ -172,7 +174,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
 void wir_restore(void *m, uint32_t warp) {
     struct wir *w = m;
     for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
-        regfile_read(w->regs, regfile_map(w->regs, warp, r), w->sm->warps[warp].w->r[r]);
+        regfile_read(&w->regs, regfile_map(&w->regs, warp, r), w->sm->warps[warp].w->r[r]);
 }
 
 /* The first of a kind leaves that stage. */
@@ -202,7 +204,7 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    core_give(w->sm, id, w->regs->v[reg]);
+    core_give(w->sm, id, w->regs.v[reg]);
     wir_end(w, id);
 }
 
@@ -216,37 +218,35 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 }
 
 /* Nobody has computed it: it will be computed, and, if possible, recorded. */
-static EVERY_TIME void wir_miss(struct wir *w, struct wir_op *o) {
-    const struct rb_entry *old = &w->rb.entry[o->index];
-    struct rb_entry out;
-    o->record = !w->low;
-    if (!w->low && !w->params->pending)
-        return;
+static EVERY_TIME void wir_miss(struct wir *w, struct wir_op *o, struct rb_entry *old) {
     if (__builtin_expect(w->low, 0)) {
         if (old->valid)
             evict_at(w, o->index);
         return;
     }
+    o->record = true;
+    if (!w->params->pending)
+        return;
     wir_ref_sources(w, &o->tag);
     w->n.rb_ops++;
     w->changed |= old->awaited;
     wir_drop(w, old);
-    o->stamp = rb_reserve(&w->rb, o->index, &o->tag, &out);
+    o->stamp = rb_enter(&w->rb, old, &o->tag, RB_NO_RESULT);
 }
 
 /* An instruction is looked up; true: it needs no collector. */
 static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
-    enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
+    struct rb_entry *e = &w->rb.entry[o->index];
+    enum rb_look found = rb_look_at(e, &o->tag);
     w->touched = true;
     w->n.rb_ops++;
     w->n.lookups++;
     o->look = false;
     if (found == RB_MISS) {
         w->n.misses++;
-        wir_miss(w, o);
+        wir_miss(w, o, e);
         return false;
     }
-    struct rb_entry *e = &w->rb.entry[o->index];
     if (found == RB_HIT) {
         w->n.hits++;
         reuse(w, id, e->result, false);
@@ -287,7 +287,7 @@ static void retry(struct wir *w) {
         reuse(w, id, w->rb.entry[o->index].result, true);
     } else if (found == RB_MISS && wir_has_collector(w, o->kind)) {
         pendq_pop(&w->waiting);
-        wir_miss(w, o);
+        wir_miss(w, o, &w->rb.entry[o->index]);
         owner_collect(w->sm, id, o->src);
     } else {
         w->changed |= found == RB_MISS;
@@ -305,20 +305,39 @@ static void retry_unchanged(struct wir *w, uint64_t looks) {
         pendq_requeue(&w->waiting);
 }
 
-EVERY_TIME void wir_reuse_stage(struct wir *w) {
-    _Static_assert(COLLECT_KINDS == 3, "the first of three");
-    uint64_t held[COLLECT_KINDS] = {0}; /* all ones, of kinds whose next op must stay */
-    uint64_t last = wir_turn(w->now, COLLECT_KINDS);
-    uint32_t ports = w->ports;
+/* The next op of a kind must stay, and the lookups that are left are for the others, up to this turn. Returns
+ * those that nobody uses. */
+static APART uint32_t look_beside(struct wir *w, uint32_t stays, uint32_t ports, uint64_t last) {
+    uint32_t kinds = (1u << COLLECT_KINDS) - 1 - (1u << stays);
     while (ports) {
-        uint64_t turn = min_u64(w->front[0].first | held[0],
-                                min_u64(w->front[1].first | held[1], w->front[2].first | held[2]));
+        uint64_t turn = UINT64_MAX;
+        for (uint32_t left = kinds; left; left &= left - 1)
+            turn = min_u64(turn, w->front[__builtin_ctz(left)].first);
         if (turn > last)
             break;
         uint32_t k = wir_turn_kind(turn);
         if (!wir_look(w, w->front[k].op)) {
-            held[k] = UINT64_MAX;
+            kinds &= ~(1u << k);
             continue;
+        }
+        leave_front(w, k);
+        ports--;
+    }
+    return ports;
+}
+
+EVERY_TIME void wir_reuse_stage(struct wir *w) {
+    _Static_assert(COLLECT_KINDS == 3, "the first of three");
+    uint64_t last = wir_turn(w->now, COLLECT_KINDS);
+    uint32_t ports = w->ports;
+    while (ports) {
+        uint64_t turn = min_u64(w->front[0].first, min_u64(w->front[1].first, w->front[2].first));
+        if (turn > last)
+            break;
+        uint32_t k = wir_turn_kind(turn);
+        if (!wir_look(w, w->front[k].op)) {
+            ports = look_beside(w, k, ports, last);
+            break;
         }
         leave_front(w, k);
         ports--;

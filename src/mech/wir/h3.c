@@ -34,16 +34,14 @@ static bool is_new(uint32_t basis[32], uint32_t column) {
     return false;
 }
 
-/* Defines name: the lanes, each through its steps, added up, and the columns of what they come to, as many at
- * a time as a vector holds. */
+/* Defines name: the lanes, as many at a time as a vector holds, each through its steps, added up, and what
+ * the bytes of that come to. */
 #define HASH(name, vector)                                                                                   \
     static uint32_t name(const struct h3 *h, const uint32_t *value) {                                        \
         enum { N = sizeof(vector) / 4, GROUPS = H3_LANES / N };                                              \
         const vector *v = __builtin_assume_aligned(value, 64);                                               \
         const vector *mask = __builtin_assume_aligned(h->mask, 64);                                          \
-        const vector *bit = __builtin_assume_aligned(h->bit, 64);                                            \
-        const vector *column = __builtin_assume_aligned(h->column, 64);                                      \
-        vector sum = {0}, result = {0};                                                                      \
+        vector sum = {0};                                                                                    \
         for (uint32_t i = 0; i < GROUPS; i++) {                                                              \
             vector x = v[i];                                                                                 \
             x ^= x << 13;                                                                                    \
@@ -55,14 +53,10 @@ static bool is_new(uint32_t basis[32], uint32_t column) {
             x ^= x >> 7 & mask[i + 3 * GROUPS];                                                              \
             sum ^= x;                                                                                        \
         }                                                                                                    \
-        uint32_t s = 0, r = 0;                                                                               \
+        uint32_t s = 0;                                                                                      \
         for (uint32_t k = 0; k < N; k++)                                                                     \
             s ^= sum[k];                                                                                     \
-        for (uint32_t i = 0; i < GROUPS; i++)                                                                \
-            result ^= (vector)((bit[i] & s) == bit[i]) & column[i];                                          \
-        for (uint32_t k = 0; k < N; k++)                                                                     \
-            r ^= result[k];                                                                                  \
-        return r;                                                                                            \
+        return h->sum[0][s & 255] ^ h->sum[1][s >> 8 & 255] ^ h->sum[2][s >> 16 & 255] ^ h->sum[3][s >> 24]; \
     }
 
 HASH(hash4, lanes4)
@@ -71,7 +65,7 @@ __attribute__((target("avx2"))) HASH(hash8, lanes8) __attribute__((target("avx51
 #endif
 
     uint32_t h3_hash(const struct h3 *h, const uint32_t value[H3_LANES]) {
-    return h->hash(h, value) & h->keep;
+    return h->hash(h, value);
 }
 
 static uint32_t (*widest(void))(const struct h3 *h, const uint32_t *value) {
@@ -88,8 +82,7 @@ struct h3 *h3_create(struct arena *a, uint32_t bits) {
     assert(bits >= 1 && bits <= 32);
     struct h3 *h = arena_new(a, struct h3);
     uint64_t state = H3_SEED;
-    uint32_t basis[32] = {0};
-    h->keep = UINT32_MAX >> (32 - bits);
+    uint32_t basis[32] = {0}, keep = UINT32_MAX >> (32 - bits);
     h->hash = widest();
     for (uint32_t r = 0; r < H3_ROUNDS; r++)
         for (uint32_t l = 0; l < H3_LANES; l++)
@@ -98,8 +91,9 @@ struct h3 *h3_create(struct arena *a, uint32_t bits) {
         uint32_t column = draw(&state);
         while (!is_new(basis, column))
             column = draw(&state);
-        h->bit[b] = 1u << b;
-        h->column[b] = column;
+        column &= keep;
+        for (uint32_t byte = 0; byte < 256; byte++)
+            h->sum[b / 8][byte] ^= byte >> b % 8 & 1 ? column : 0;
     }
     return h;
 }

@@ -20,8 +20,7 @@ enum { H3_LANES = 32, H3_ROUNDS = 4 };
 /* The matrix, as factors that are quick to apply. */
 struct h3 {
     uint32_t mask[H3_ROUNDS][H3_LANES]; /* which bits a lane's rounds mix */
-    uint32_t bit[32], column[32];       /* each bit of the folded lanes, and what it adds to the result */
-    uint32_t keep;                      /* bits of the result that are kept */
+    uint32_t sum[4][256]; /* what each byte of the folded lanes adds to the bits that are kept */
     uint32_t (*hash)(const struct h3 *h, const uint32_t *value); /* all of it, as this host does it best */
 };
 

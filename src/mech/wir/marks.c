@@ -7,6 +7,7 @@
  * read); all loads in models without reuse of loads (section VI-A): of constant memory and textures, too,
  * and moves from a constant bank, which is what loads of parameters become. Arithmetic with an operand there
  * is none. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -120,6 +121,8 @@ static enum wir_access access_of(const struct xinst *i) {
  * at further operands. */
 static void prepare_tag(const struct wir_numbers *s, const struct image *img, const struct xinst *i,
                         const struct core_need *need, struct wir_mark *m) {
+    assert(need->nreads <= MARK_NONE);
+    memset(m->source, MARK_NONE, sizeof m->source);
     for (uint32_t k = 0; k < i->nsw && !m->too_wide; k++) {
         if (i->s[k] & POOL) {
             const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
@@ -129,11 +132,10 @@ static void prepare_tag(const struct wir_numbers *s, const struct image *img, co
             continue;
         }
         m->tag.regs |= (uint8_t)(1u << k);
-        m->word[m->nregs] = (uint8_t)k;
-        while (need->reads[m->source[m->nregs]] != i->s[k])
-            m->source[m->nregs]++;
-        m->sources |= (uint8_t)(1u << m->source[m->nregs]);
-        m->nregs++;
+        m->source[k] = 0;
+        while (need->reads[m->source[k]] != i->s[k])
+            m->source[k]++;
+        m->sources |= (uint8_t)(1u << m->source[k]);
     }
     m->preds = i->ps[0] != PRED_PT || i->ps[1] != PRED_PT;
     m->too_wide |= m->preds && i->nsw > RB_OPERANDS - 2;

@@ -87,11 +87,13 @@ static inline uint32_t rb_fold(const struct rb *b, uint64_t x) {
     return fold < b->entries ? fold : fold - b->entries;
 }
 /* Whether the entry at the tag's place is the tag's; a hit's result is in b->entry[index].result. */
-static inline enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t) {
-    const struct rb_entry *e = &b->entry[index];
+static inline enum rb_look rb_look_at(const struct rb_entry *e, const struct rb_tag *t) {
     if (!e->valid || memcmp(&e->tag, t, sizeof *t))
         return RB_MISS;
     return e->pending ? RB_PENDING : RB_HIT;
+}
+static inline enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t) {
+    return rb_look_at(&b->entry[index], t);
 }
 /* The same for an instruction that found the entry pending under stamp and waited since. A load takes that
  * entry and no later one: a later load may have read what stands behind the waiting one in the program. */
@@ -100,11 +102,9 @@ static inline enum rb_look rb_retry(const struct rb *b, uint32_t index, const st
     bool load = t->kind == RB_GLOBAL || t->kind == RB_SHARED;
     return load && b->entry[index].stamp != stamp ? RB_MISS : rb_lookup(b, index, t);
 }
-/* Enters a tag with its result, or RB_NO_RESULT; what was there is handed back. Returns the stamp. */
-static inline uint64_t rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result,
-                                 struct rb_entry *out) {
-    struct rb_entry *e = &b->entry[index];
-    *out = *e;
+/* Enters a tag with its result, or RB_NO_RESULT, at a place of the buffer's; what was there is over. Returns
+ * the stamp. */
+static inline uint64_t rb_enter(struct rb *b, struct rb_entry *e, const struct rb_tag *t, uint32_t result) {
     b->used += !e->valid;
     e->tag = *t;
     e->result = result;
@@ -113,6 +113,12 @@ static inline uint64_t rb_insert(struct rb *b, uint32_t index, const struct rb_t
     e->pending = result == RB_NO_RESULT;
     e->awaited = false;
     return e->stamp;
+}
+/* The same; what was there is handed back. */
+static inline uint64_t rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result,
+                                 struct rb_entry *out) {
+    *out = b->entry[index];
+    return rb_enter(b, &b->entry[index], t, result);
 }
 /* Reserves the place for a result on its way; what was there is handed back. Returns the stamp for rb_fill.
  */

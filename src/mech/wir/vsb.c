@@ -9,26 +9,20 @@ void vsb_init(struct vsb *b, struct arena *a, uint32_t entries) {
     b->mask = entries & (entries - 1) ? 0 : entries - 1;
 }
 
-/* The place of a hash; there must be entries. */
-static struct vsb_entry *wir_place_of(const struct vsb *b, uint32_t hash) {
-    return &b->entry[b->mask ? hash & b->mask : hash % b->entries];
-}
-
 uint32_t vsb_lookup(const struct vsb *b, uint32_t hash) {
     if (!b->entries)
         return VSB_MISS;
-    const struct vsb_entry *e = wir_place_of(b, hash);
-    return e->valid && e->hash == hash ? e->reg : VSB_MISS;
+    const struct vsb_entry *e = vsb_place(b, hash);
+    return vsb_has(e, hash) ? e->reg : VSB_MISS;
 }
 
 bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out) {
     *out = (struct vsb_entry){0};
     if (!b->entries)
         return false;
-    struct vsb_entry *e = wir_place_of(b, hash);
+    struct vsb_entry *e = vsb_place(b, hash);
     *out = *e;
-    b->used += !e->valid;
-    *e = (struct vsb_entry){hash, reg, true};
+    vsb_enter(b, e, hash, reg);
     return true;
 }
 
@@ -40,7 +34,7 @@ static bool empty(struct vsb *b, struct vsb_entry *e, struct vsb_entry *out) {
 }
 
 bool vsb_evict(struct vsb *b, uint32_t hash, struct vsb_entry *out) {
-    return b->used && empty(b, wir_place_of(b, hash), out);
+    return b->used && empty(b, vsb_place(b, hash), out);
 }
 
 bool vsb_evict_random(struct vsb *b, struct vsb_entry *out) {

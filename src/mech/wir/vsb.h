@@ -27,9 +27,22 @@ struct vsb {
 
 /* A buffer of any size; one without entries never finds anything. */
 void vsb_init(struct vsb *b, struct arena *a, uint32_t entries);
+/* The place of a hash; there must be entries. */
+static inline struct vsb_entry *vsb_place(const struct vsb *b, uint32_t hash) {
+    return &b->entry[b->mask ? hash & b->mask : hash % b->entries];
+}
 /* The register entered with this hash, or VSB_MISS. */
 uint32_t vsb_lookup(const struct vsb *b, uint32_t hash);
-/* Enters a register; what was at its place is handed back. False when there is no place at all. */
+/* Whether that has the hash. */
+static inline bool vsb_has(const struct vsb_entry *e, uint32_t hash) {
+    return e->valid && e->hash == hash;
+}
+/* Enters a register at the place of its hash; what was there is over. */
+static inline void vsb_enter(struct vsb *b, struct vsb_entry *e, uint32_t hash, uint16_t reg) {
+    b->used += !e->valid;
+    *e = (struct vsb_entry){hash, reg, true};
+}
+/* The same; what was there is handed back. False when there is no place at all. */
 bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out);
 /* Empties the place of a hash; false when it was empty. */
 bool vsb_evict(struct vsb *b, uint32_t hash, struct vsb_entry *out);

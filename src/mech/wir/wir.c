@@ -105,7 +105,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     const struct core_spec *s = sm->spec;
     w->params = p;
     w->sm = sm;
-    w->regs = regfile_create(a, s->registers, s->warps, MAX_GPR, (uint32_t)p->release);
+    regfile_init(&w->regs, a, s->registers, s->warps, MAX_GPR, (uint32_t)p->release);
     rb_init(&w->rb, a, (uint32_t)p->rb_entries);
     vsb_init(&w->vsb, a, (uint32_t)p->vsb_entries);
     vc_init(&w->vc, a, (uint32_t)p->vc_entries, s->registers);
@@ -149,9 +149,9 @@ static void forget(struct wir *w) {
         continue;
     while (vsb_evict_random(&w->vsb, &s))
         continue;
-    for (uint32_t r = 0; r < w->regs->n; r++)
+    for (uint32_t r = 0; r < w->regs.n; r++)
         vc_invalidate(&w->vc, r);
-    regfile_reset(w->regs, w->sm->spec->warps);
+    regfile_reset(&w->regs, w->sm->spec->warps);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k].head = w->front[k].tail = 0;
     w->full = 0;
@@ -161,7 +161,7 @@ static void forget(struct wir *w) {
 /* The resident warps name more or fewer registers. */
 static void set_cap(struct wir *w, uint32_t cap) {
     w->cap = cap;
-    w->spare = w->capped && w->regs->n > cap ? w->regs->n - cap : 0;
+    w->spare = w->capped && w->regs.n > cap ? w->regs.n - cap : 0;
 }
 
 static void start(void *m, const void *marks) {
@@ -177,7 +177,7 @@ static void start(void *m, const void *marks) {
     w->low = w->wanted = false;
     w->at_barrier = 0;
     w->inflight = w->nfresh = 0;
-    w->regs->most_refs = 0;
+    w->regs.most_refs = 0;
 }
 
 /* References that the buffers hold. */
@@ -197,7 +197,7 @@ static const char *finish(void *m, bool cut) {
     struct rb_entry e;
     uint32_t at = 0;
     w->n.reg_peak += w->peak;
-    w->n.most_refs += w->regs->most_refs;
+    w->n.most_refs += w->regs.most_refs;
     if (cut)
         return NULL; /* start() forgets what is under way */
     w->running = false;
@@ -205,7 +205,7 @@ static const char *finish(void *m, bool cut) {
         wir_drop(w, &e);
     if (before_reuse(w) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
         return "WIR holds instructions after the end of the launch";
-    return regfile_check(w->regs, held(w));
+    return regfile_check(&w->regs, held(w));
 }
 
 static void block(void *m, uint32_t slot, bool enters) {
@@ -236,7 +236,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
     set_cap(w, w->cap - regs);
     w->at_barrier &= ~(UINT64_C(1) << slot);
     for (uint32_t r = 0; r < regs; r++) {
-        struct reg_map *map = regfile_map(w->regs, slot, r);
+        struct reg_map *map = regfile_map(&w->regs, slot, r);
         if (map->id != REG_NONE)
             wir_unref(w, map->id);
         *map = (struct reg_map){.id = REG_NONE};
@@ -253,7 +253,7 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         if (wir_in_front(w, k) >= w->room)
             set &= (sm->kinds_apart ? ~sm->kind[k] : 0) | sm->control;
-    if (w->regs->nfree >= WIR_MAX_RESULT)
+    if (w->regs.nfree >= WIR_MAX_RESULT)
         return set;
     for (uint64_t left = set & sm->control; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
@@ -271,7 +271,7 @@ static uint64_t refused(const void *m, uint64_t ready) {
     const struct wir *w = m;
     const struct sm *sm = w->sm;
     uint64_t set = 0;
-    if (w->inflight >= w->most || w->regs->nfree < WIR_MAX_RESULT)
+    if (w->inflight >= w->most || w->regs.nfree < WIR_MAX_RESULT)
         return 0;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         if (wir_in_front(w, k) >= w->room)
@@ -286,13 +286,19 @@ static uint32_t wir_place(void *m, int32_t op, uint32_t k, bool write) {
 
 static uint32_t holds(void *m, uint32_t warp, uint32_t reg) {
     const struct wir *w = m;
-    return regfile_map(w->regs, warp, reg)->id; /* REG_NONE is CORE_NO_PLACE */
+    return regfile_map(&w->regs, warp, reg)->id; /* REG_NONE is CORE_NO_PLACE */
 }
 
-void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last) {
-    for (uint32_t left = last; left; left &= left - 1)
-        regfile_leave(w->regs, o->src[__builtin_ctz(left)], w->now);
-    w->n.alloc_ops += (uint32_t)__builtin_popcount(last);
+void wir_free(struct wir *w, uint32_t reg) {
+    w->n.alloc_ops++;
+    regfile_leave(&w->regs, (uint16_t)reg, w->now);
+}
+
+void wir_drop_some(struct wir *w, struct wir_op *o) {
+    for (uint32_t k = 0; k < o->nsrc; k++)
+        if (o->src[k] != REG_NONE)
+            wir_unref(w, o->src[k]);
+    o->nsrc = 0;
 }
 
 static void retire(void *m, int32_t op) {
@@ -302,16 +308,16 @@ static void retire(void *m, int32_t op) {
 }
 
 static uint32_t in_use(const struct wir *w) {
-    return w->regs->n - w->regs->nfree;
+    return w->regs.n - w->regs.nfree;
 }
 
 /* Low-register mode: the pool is empty, or the cap is reached. */
 static bool few_registers(const struct wir *w) {
-    return w->regs->nfree <= w->spare || !queue_empty(&w->starved) || w->wanted;
+    return (w->regs.nfree <= w->spare) | !queue_empty(&w->starved) | w->wanted;
 }
 
 /* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */
-static void evict_one(struct wir *w) {
+static APART void evict_one(struct wir *w) {
     struct rb_entry e;
     struct vsb_entry s;
     if (w->rb.used >= w->vsb.used && rb_evict_random(&w->rb, &e)) {
@@ -335,7 +341,7 @@ static void wir_tick(void *m, uint64_t now) {
     struct wir *w = m;
     w->now = now;
     w->touched = false;
-    regfile_tick(w->regs, now);
+    regfile_tick(&w->regs, now);
     w->low = few_registers(w);
     w->wanted = false;
     wir_allocation_stage(w);
@@ -344,19 +350,22 @@ static void wir_tick(void *m, uint64_t now) {
     if (w->low && (!w->touched || !queue_empty(&w->starved)))
         evict_one(w);
     count_registers(w, in_use(w));
-    wir_gate(w);
+    if (__builtin_expect(!w->open | (w->regs.nfree < WIR_MAX_RESULT), 0)) /* an open one shuts at issue */
+        wir_gate(w);
     wir_write_stage(w);
 }
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
-    bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
-    if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
+    uint32_t waiting = w->waiting.ops.len;
+    bool looks = waiting && (w->changed | (w->looked < waiting));
+    if (w->low | few_registers(w) | looks | !queue_empty(&w->unwritten) | !queue_empty(&w->copies))
         return now + 1;
-    uint64_t at = UINT64_MAX;
+    uint64_t turn = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->front[k].first != UINT64_MAX && !wir_front_stays(w, k))
-            at = min_u64(at, wir_turn_cycle(w->front[k].first));
+        if (w->front[k].first < turn && !wir_front_stays(w, k))
+            turn = w->front[k].first;
+    uint64_t at = turn == UINT64_MAX ? turn : wir_turn_cycle(turn);
     if (!queue_empty(&w->alloc))
         at = min_u64(at, queue_head(&w->alloc)->at);
     return at > now ? at : now + 1;
@@ -364,9 +373,14 @@ static uint64_t next(const void *m, uint64_t now) {
 
 static void elapsed(void *m, uint64_t cycles) {
     struct wir *w = m;
-    uint64_t first = w->now + 1;
-    count_registers(w, in_use(w) - (uint32_t)regfile_idle(w->regs, first, first));
-    w->n.reg_cycles += (cycles - 1) * in_use(w) - regfile_idle(w->regs, first + 1, w->now + cycles);
+    uint64_t first = w->now + 1, last = w->now + cycles;
+    uint32_t n = in_use(w);
+    w->n.reg_cycles += cycles * n;
+    if (w->regs.next_free <= last) {
+        w->n.reg_cycles -= regfile_idle(&w->regs, first, last);
+        n -= (uint32_t)regfile_idle(&w->regs, first, first);
+    }
+    w->peak = n > w->peak ? n : w->peak;
     wir_waited(w, cycles);
 }
 
@@ -375,7 +389,7 @@ static void describe(const void *m, struct str *out) {
     str_printf(out,
                "  WIR: %u of %u registers free, %u ops before reuse, %u wait for a pending result, %u for a "
                "register, %u for allocation\n",
-               w->regs->nfree, w->regs->n, before_reuse(w), w->waiting.ops.len, w->starved.len, w->alloc.len);
+               w->regs.nfree, w->regs.n, before_reuse(w), w->waiting.ops.len, w->starved.len, w->alloc.len);
 }
 
 static const void *counts(const void *m) {

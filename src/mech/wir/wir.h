@@ -46,6 +46,9 @@ struct wir_params {
 /* What an instruction does to memory, for the loads behind it. */
 enum wir_access { ACCESS_NONE, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_SYNC };
 
+/* A source register in an op's first line that those with a tag are too narrow to have. */
+enum { MARK_NONE = 7 };
+
 /* What WIR needs to know of an instruction, from the kernel's text alone. */
 struct wir_mark {
     _Alignas(64) bool reusable; /* the reuse buffer may have its result */
@@ -55,12 +58,11 @@ struct wir_mark {
     uint8_t access;  /* enum wir_access of those that are not reusable ... */
     uint8_t spaces;  /* ... and where: BLOCKS_* */
     uint8_t sources; /* source registers, as bits, that are in its tag */
-    uint8_t nregs;   /* words of the tag that are registers: */
-    uint8_t word[RB_OPERANDS], source[RB_OPERANDS]; /* which, and which of the op's source registers */
-    uint8_t renames;                                /* accesses to the rename tables */
-    bool simple;       /* it is reusable, and registers and lanes are all that its tag lacks */
-    struct rb_tag tag; /* its tag: registers, predicates, lanes, block and count of a load are 0 */
-    uint64_t pieces;   /* rb_pieces of that */
+    uint8_t source[RB_OPERANDS]; /* which of the op's source registers a word of the tag is; or MARK_NONE */
+    uint8_t renames;             /* accesses to the rename tables */
+    bool simple;                 /* it is reusable, and registers and lanes are all that its tag lacks */
+    struct rb_tag tag;           /* its tag: registers, predicates, lanes, block and count of a load are 0 */
+    uint64_t pieces;             /* rb_pieces of that */
 };
 
 struct wir_counters {
@@ -78,6 +80,7 @@ struct wir_op {
     bool look;      /* it has still to be looked up in the reuse buffer */
     bool record;    /* its result enters the reuse buffer: at its reserved place, or anew */
     bool done;      /* all words have a register; it waits for copies */
+    bool holes;     /* some of its sources were never written */
     uint16_t dst;   /* register of the word in work */
     uint16_t movs;  /* copies under way */
     int32_t owner;  /* of a copy: the op it belongs to */
@@ -103,7 +106,6 @@ struct wir {
     _Alignas(64) struct sm *sm;
     const struct wir_params *params;
     const struct wir_mark *marks;
-    struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
     uint64_t delay;       /* cycles from issue to the reuse stage */
@@ -121,6 +123,7 @@ struct wir {
     bool gathers;         /* words to be written are gathered in this stage: */
     uint8_t nfresh;       /* so many are in `fresh` */
     int32_t fresh[WIR_FRESH];
+    struct regfile regs;
     uint32_t looked; /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
@@ -192,8 +195,9 @@ void wir_waited(struct wir *w, uint64_t cycles);
 /* ---- alloc.c ---- */
 /* Lanes of a convergent op's result that have exited become 0, so that equal results are equal. */
 static inline void wir_clear_dead(uint32_t *value, uint32_t mask) {
-    for (uint32_t left = ~mask; __builtin_expect(left, 0); left &= left - 1)
-        value[__builtin_ctz(left)] = 0;
+    static const _Alignas(64) uint32_t none[WARP_LANES];
+    if (__builtin_expect(mask != UINT32_MAX, 0))
+        lane_blend(value, none, ~mask);
 }
 enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
 void wir_read_done(void *m, int32_t op, uint64_t now);
@@ -209,12 +213,15 @@ bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
 /* ---- wir.c ---- */
 static inline void wir_ref(struct wir *w, uint32_t reg) {
     w->n.ref_ops++;
-    regfile_ref(w->regs, (uint16_t)reg);
+    regfile_ref(&w->regs, (uint16_t)reg);
 }
 
+/* Nobody refers to the register any more. */
+APART void wir_free(struct wir *w, uint32_t reg);
 static inline void wir_unref(struct wir *w, uint32_t reg) {
     w->n.ref_ops++;
-    w->n.alloc_ops += regfile_unref(w->regs, (uint16_t)reg, w->now);
+    if (__builtin_expect(regfile_drop(&w->regs, (uint16_t)reg), 0))
+        wir_free(w, reg);
 }
 
 /* The logical register is in dst from now on; the reference to dst becomes the table's. A register that is
@@ -230,24 +237,24 @@ static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, b
 
 /* An entry of this tag enters a buffer: it refers to its sources. */
 static inline void wir_ref_sources(struct wir *w, const struct rb_tag *t) {
-    struct regfile *regs = w->regs;
-    uint32_t n = 0, most = regs->most_refs;
+    struct reg_state *of = w->regs.of;
+    uint32_t set = t->regs, most = w->regs.most_refs;
+    w->n.ref_ops += (uint32_t)__builtin_popcount(set);
     for (uint32_t k = 0; k < RB_OPERANDS; k++)
-        if (t->regs >> k & 1) {
-            uint32_t all = ++regs->of[t->word[k]].refs;
+        if (set >> k & 1) {
+            uint32_t all = ++of[t->word[k]].refs;
             most = all > most ? all : most;
-            n++;
         }
-    regs->most_refs = most;
-    w->n.ref_ops += n;
+    w->regs.most_refs = most;
 }
 
 /* An entry left a buffer: its references go. */
 static inline void wir_drop(struct wir *w, const struct rb_entry *e) {
     if (!e->valid)
         return;
+    uint32_t set = e->tag.regs;
     for (uint32_t k = 0; k < RB_OPERANDS; k++)
-        if (e->tag.regs >> k & 1)
+        if (set >> k & 1)
             wir_unref(w, e->tag.word[k]);
     if (!e->pending)
         wir_unref(w, e->result);
@@ -256,22 +263,20 @@ static inline void wir_drop_signature(struct wir *w, const struct vsb_entry *e) 
     if (e->valid)
         wir_unref(w, e->reg);
 }
-/* Nobody else refers to those of an op's sources, given as bits, that it has dropped. */
-void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last);
+/* The same where some of them were never written. */
+APART void wir_drop_some(struct wir *w, struct wir_op *o);
 /* An op needs its sources no longer. */
 static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
-    struct regfile *regs = w->regs;
-    uint32_t n = o->nsrc, dropped = 0, last = 0;
-    for (uint32_t k = 0; k < n; k++)
-        if (__builtin_expect(o->src[k] != REG_NONE, 1)) {
-            if (__builtin_expect(regfile_drop(regs, o->src[k]), 0))
-                last |= 1u << k;
-            dropped++;
-        }
-    w->n.ref_ops += dropped;
+    uint32_t n = o->nsrc;
+    if (__builtin_expect(o->holes, 0)) {
+        wir_drop_some(w, o);
+        return;
+    }
     o->nsrc = 0;
-    if (__builtin_expect(last, 0))
-        wir_leave_sources(w, o, last);
+    w->n.ref_ops += n;
+    for (uint32_t k = 0; k < n; k++)
+        if (__builtin_expect(regfile_drop(&w->regs, o->src[k]), 0))
+            wir_free(w, o->src[k]);
 }
 /* An op ends: what WIR holds of it goes. */
 static inline void wir_leave(struct wir *w, int32_t id) {
@@ -286,7 +291,7 @@ static inline void wir_end(struct wir *w, int32_t id) {
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
 static inline void wir_gate(struct wir *w) {
-    bool open = w->inflight < w->most && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
+    bool open = w->inflight < w->most && !w->full && w->regs.nfree >= WIR_MAX_RESULT;
     if (open != w->open)
         core_open_gate(w->sm, w, w->open = open);
 }
