@@ -116,6 +116,8 @@ static void start(void *m, const void *marks) {
     memset(d->renamed, 0, sizeof d->renamed);
     memset(d->copying, 0, sizeof d->copying);
     memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
+    if (!d->on)
+        core_rest(d->sm, d);
 }
 
 static const char *finish(void *m, bool cut) {
