@@ -553,6 +553,10 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
     if (__builtin_expect(told, 0) && written(sm, id, word))
         return;
     clear_register(sm, op->warp, op->i->d + word);
+    if (SHAPE_HERE != SHAPE_ANY && op->next_write == op->writes) {
+        end_watched(sm, id);
+        return;
+    }
     if (op->next_write < op->writes) /* else the end of the op does it */
         warp_freed(sm, &sm->warps[op->warp], op->warp);
     request_write(sm, id);
@@ -566,11 +570,11 @@ void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
     serve_write(sm, bank, prev, 0);
 }
 
-void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
-    serve_read(sm, bank, prev, SHAPE_ANY, arrays);
+EVERY_TIME void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
+    serve_read(sm, bank, prev, SHAPE_HERE, arrays);
 }
 
-void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
+EVERY_TIME void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
     serve_write(sm, bank, prev, arrays);
 }
 

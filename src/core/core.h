@@ -689,10 +689,16 @@ static inline uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg)
     return sm->bank_at[warp + (reg & sm->bank_regs)];
 }
 
-/* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */
+/* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. Where there
+ * are, no copy of the stages runs that is compiled for one mechanism (points.h). */
+#ifdef CORE_ALONE
+#define WATCHED(sm) false
+#else
+#define WATCHED(sm) __builtin_expect((sm)->probe != NULL, 0)
+#endif
 #define TELL(sm, call)                                                                                       \
     do {                                                                                                     \
-        if (__builtin_expect((sm)->probe != NULL, 0))                                                        \
+        if (WATCHED(sm))                                                                                     \
             call;                                                                                            \
     } while (0)
 void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
