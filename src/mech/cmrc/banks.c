@@ -1,6 +1,7 @@
 /* The arbiter: each bank serves one request in a cycle, or two whose sub-banks differ (Table I). Writes go
  * first, then the oldest read whose collector can take it; the partner is the oldest that fits. The banks
  * take turns in being first, because they share the collectors. */
+#include "core/points.h"
 #include "mech/cmrc/cmrc.h"
 
 /* A request that waits at a bank. */
@@ -21,6 +22,25 @@ static const uint8_t arrays_of_mask[1 << CMRC_FULL] = {0, 2, 2, 4, 2, 4, 4, 6, 2
 static inline void look_once(struct cmrc *m, int32_t id) {
     if (m->ops[id].looked != m->sm->ops[id].next_write + 1)
         cmrc_look(m, id);
+}
+
+/* The same where registers have no owner and all rules hold. */
+static EVERY_TIME void look_at_usual(struct cmrc *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct cmrc_op *o = &m->ops[id];
+    if (o->looked == op->next_write + 1)
+        return;
+    if (op->mask != UINT32_MAX || op->pc == CORE_NO_PC) {
+        cmrc_look(m, id);
+        return;
+    }
+    const uint32_t *value = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
+    o->looked = (uint8_t)(op->next_write + 1);
+    o->queued = ++m->order;
+    o->expands = 0;
+    o->whole = false;
+    o->form = cmrc_form(m->params->sign, value, UINT32_MAX);
+    o->write = cmrc_mask(o->form.width, m->odd[op->place]);
 }
 
 /* The functions below are compiled twice: for CMRC as it is usually, which m->usual says, and for all. */
@@ -71,7 +91,7 @@ static EVERY_TIME struct cmrc_op *port_of(struct cmrc *m, int32_t op) {
 /* The collector can take what the request reads; with: the request that is served together with it. */
 static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with,
                                   uint32_t bank, bool usual) {
-    if (!m->sm->spec->collector_ports || q->write || m->sm->reads[q->at].source == CORE_NONE)
+    if (!PORTS(m->sm) || q->write || m->sm->reads[q->at].source == CORE_NONE)
         return true;
     const struct cmrc_op *p = port_of(m, q->op);
     bool same = with->at != CORE_NONE && !with->write && with->op == q->op;
@@ -142,7 +162,7 @@ static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, u
     struct cmrc_op *p = port_of(m, r->op);
     if (reg_at(m, r->place, usual)->version != p->version[r->source])
         m->wrong = "CMRC: a register was overwritten before it was read";
-    if (p->slices & mask && pairing(m, usual) == PAIR_ALL && m->sm->spec->collector_ports)
+    if (p->slices & mask && pairing(m, usual) == PAIR_ALL && PORTS(m->sm))
         m->wrong = "CMRC: a collector took one slice from two registers";
     m->n.type5 += p->operands && p->bank != bank;
     m->n.collector_writes += !p->operands;
@@ -167,7 +187,7 @@ static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask) {
 
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
-static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
+static APART void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
     if (!q->write) {
         const struct core_read *r = &m->sm->reads[q->at];
         if (r->source != CORE_NONE)
@@ -217,37 +237,46 @@ static APART void serve_several(struct cmrc *m, uint32_t bank) {
     serve_bank(m, bank, true);
 }
 
-/* One operand waits at the bank, and nothing else: it needs no partner. */
-static EVERY_TIME void cmrc_read_alone(struct cmrc *m, struct sm *sm, uint32_t bank,
-                                       const struct core_read *r) {
-    struct cmrc_op *p = &m->ops[r->op];
+/* The first operand that waits at a bank without writes is served alone: no other waits there, or it fills
+ * all sub-banks. False: that is not so, or its collector may have a say. */
+static EVERY_TIME bool read_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t at) {
+    const struct core_read *r = &sm->reads[at];
+    if (r->source == CORE_NONE)
+        return false;
+    const struct cmrc_op *p = &m->ops[r->op];
     uint8_t mask = p->mask[r->source];
-    if (p->cycle == sm->now && p->slices & mask && sm->spec->collector_ports)
-        return;
+    if (r->next != CORE_NONE && (mask != CMRC_ALL || PORTS(sm)))
+        return false;
+    if (PORTS(sm) && p->cycle == sm->now && p->slices & mask)
+        return false;
     m->n.port_cycles++;
     cmrc_deliver(m, r, mask, bank, true);
     core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
+    return true;
 }
 
-/* A bank as it is usually: one request waits there, and no other; of a write all lanes, which nobody has
- * looked at. */
+/* The only write that waits at a bank is served alone: no operand waits there, or it fills all sub-banks.
+ * False: that is not so, or something has to be read before. */
+static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t id, int32_t at) {
+    const struct cmrc_op *o = &m->ops[id];
+    look_at_usual(m, id);
+    if (o->expands)
+        return false;
+    uint8_t mask = o->write;
+    if (at != CORE_NONE && (mask != CMRC_ALL || cmrc_is_read(sm, bank, sm->ops[id].place)))
+        return false;
+    m->n.port_cycles++;
+    cmrc_write_usual(m, id);
+    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
+    return true;
+}
+
+/* A bank as it is usually. */
 static EVERY_TIME void serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
     int32_t at = sm->bank_reads[bank][0], id = sm->bank_writes[bank][0];
-    if (id == CORE_NONE) {
-        const struct core_read *r = &sm->reads[at];
-        if (r->next == CORE_NONE && r->source != CORE_NONE) {
-            cmrc_read_alone(m, sm, bank, r);
-            return;
-        }
-    } else if (at == CORE_NONE && sm->ops[id].next == CORE_NONE) {
-        uint8_t mask = cmrc_write_whole(m, id);
-        if (mask) {
-            m->n.port_cycles++;
-            core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
-            return;
-        }
-    }
-    serve_several(m, bank);
+    if (id == CORE_NONE ? !read_first(m, sm, bank, at)
+                        : sm->ops[id].next != CORE_NONE || !write_first(m, sm, bank, id, at))
+        serve_several(m, bank);
 }
 
 /* All banks, from one on and around, one after the other: what is written at one may then wait at the next.

@@ -117,9 +117,18 @@ static inline void cmrc_unlearn(struct cmrc *m, uint32_t place) {
 void cmrc_look(struct cmrc *m, int32_t op);
 /* It is written. */
 void cmrc_write(struct cmrc *m, int32_t op);
-/* Both at once, where nobody has looked at it and nothing has to be read before; returns its sub-banks, or 0:
- * that is not so, and nothing was done. */
-uint8_t cmrc_write_whole(struct cmrc *m, int32_t op);
+/* The same where registers have no owner and all rules hold. */
+static inline void cmrc_write_usual(struct cmrc *m, int32_t op) {
+    const struct core_op *at = &m->sm->ops[op];
+    struct cmrc_op *o = &m->ops[op];
+    struct cmrc_reg *r = &m->regs[m->slots[at->place]];
+    bool known = at->pc != CORE_NO_PC; /* else the latches have what the copy is of */
+    *r = (struct cmrc_reg){.form = o->form,
+                           .known = known,
+                           .spared = (uint8_t)(known ? CMRC_ALL & ~o->write : 0),
+                           .version = r->version + 1};
+    o->looked = 0;
+}
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n);
 /* The sub-banks of a register. */
 uint8_t cmrc_place_mask(struct cmrc *m, uint32_t place);

@@ -191,20 +191,6 @@ void cmrc_write(struct cmrc *m, int32_t id) {
     o->looked = 0;
 }
 
-uint8_t cmrc_write_whole(struct cmrc *m, int32_t id) {
-    const struct core_op *op = &m->sm->ops[id];
-    const struct warp *w = m->sm->warps[op->warp].w;
-    if (op->mask != UINT32_MAX || op->pc == CORE_NO_PC || m->owned || m->ops[id].looked)
-        return 0;
-    struct cmrc_reg *r = &m->regs[m->slots[op->place]];
-    r->form = measure(m, w->r[op->i->d + op->next_write], UINT32_MAX);
-    r->known = true;
-    r->version++;
-    uint8_t mask = cmrc_mask(r->form.width, m->odd[op->place]);
-    r->spared = (uint8_t)(CMRC_ALL & ~mask);
-    return mask;
-}
-
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {
     for (uint32_t r = first; r < first + n; r++) {
         if (m->owned)
