@@ -231,6 +231,13 @@ struct mech_banks {
     /* Serves the banks for this cycle instead of the SM's own arbiter (core_arbitrate), through
      * core_serve_read and core_serve_write. */
     void (*arbitrate)(void *m, uint64_t now);
+    /* The one word of a result is about to wait for its bank, which has taken no other in this cycle, and
+     * where nothing waits: if the bank takes it now, returns the arrays that this activates, else 0. Asked
+     * only of a mechanism that is alone, as where the word goes is then known (op->place). Optional. */
+    uint32_t (*write)(void *m, int32_t op, uint32_t bank);
+    /* It also serves ops that read alone (sm->lone), or has their reads wait like others (core_queue_lone).
+     * If not, there are none. */
+    bool lone;
 };
 
 /* Owns how the banks store the lanes of a register. */
@@ -325,6 +332,7 @@ struct mech_points {
     X(values, sources)                                                                                       \
     X(front, take)                                                                                           \
     X(banks, arbitrate)                                                                                      \
+    X(banks, write)                                                                                          \
     X(forms, arrays)                                                                                         \
     X(units, dispatch)                                                                                       \
     X(back, result)                                                                                          \
