@@ -1,8 +1,7 @@
 /* The arbiter: each bank serves one request in a cycle, or two whose sub-banks differ (Table I). Writes go
  * first, then the oldest read whose collector can take it; the partner is the oldest that fits. The banks
  * take turns in being first, because they share the collectors. */
-#include "core/points.h"
-#include "mech/cmrc/cmrc.h"
+#include "mech/cmrc/banks.h"
 
 /* A request that waits at a bank. */
 struct request {
@@ -15,32 +14,10 @@ struct request {
 };
 static const struct request no_request = {.at = CORE_NONE};
 
-/* How many arrays some sub-banks have. */
-static const uint8_t arrays_of_mask[1 << CMRC_FULL] = {0, 2, 2, 4, 2, 4, 4, 6, 2, 4, 4, 6, 4, 6, 6, 8};
-
 /* The bank looks at a write: what it takes is found out once. */
 static inline void look_once(struct cmrc *m, int32_t id) {
     if (m->ops[id].looked != m->sm->ops[id].next_write + 1)
         cmrc_look(m, id);
-}
-
-/* The same where registers have no owner and all rules hold. */
-static EVERY_TIME void look_at_usual(struct cmrc *m, int32_t id) {
-    const struct core_op *op = &m->sm->ops[id];
-    struct cmrc_op *o = &m->ops[id];
-    if (o->looked == op->next_write + 1)
-        return;
-    if (op->mask != UINT32_MAX || op->pc == CORE_NO_PC) {
-        cmrc_look(m, id);
-        return;
-    }
-    const uint32_t *value = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
-    o->looked = (uint8_t)(op->next_write + 1);
-    o->queued = ++m->order;
-    o->expands = 0;
-    o->whole = false;
-    o->form = cmrc_form(m->params->sign, value, UINT32_MAX);
-    o->write = cmrc_mask(o->form.width, m->odd[op->place]);
 }
 
 /* The functions below are compiled twice: for CMRC as it is usually, which m->usual says, and for all. */
@@ -50,10 +27,6 @@ static EVERY_TIME enum cmrc_pairing pairing(const struct cmrc *m, bool usual) {
 
 static EVERY_TIME bool bank_keeps(const struct cmrc *m, enum cmrc_rule rule, bool usual) {
     return usual || cmrc_keeps(m, rule);
-}
-
-static EVERY_TIME struct cmrc_reg *reg_at(struct cmrc *m, uint32_t place, bool usual) {
-    return usual ? &m->regs[m->slots[place]] : cmrc_at(m, place);
 }
 
 static EVERY_TIME struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
@@ -68,14 +41,6 @@ static EVERY_TIME struct request read_at(struct cmrc *m, int32_t at, int32_t pre
     const struct cmrc_op *o = &m->ops[r->op];
     uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : o->mask[r->source];
     return (struct request){at, prev, r->op, false, mask, r->place, o->queued};
-}
-
-/* A read of the register waits at the bank. */
-static EVERY_TIME bool cmrc_is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
-    for (int32_t r = sm->bank_reads[bank][0]; r != CORE_NONE; r = sm->reads[r].next)
-        if (sm->reads[r].place == place)
-            return true;
-    return false;
 }
 
 /* What the collector of an op has taken in this cycle. */
@@ -156,35 +121,6 @@ static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct req
     return false;
 }
 
-/* An operand arrives at a collector. */
-static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
-                                    bool usual) {
-    struct cmrc_op *p = port_of(m, r->op);
-    if (reg_at(m, r->place, usual)->version != p->version[r->source])
-        m->wrong = "CMRC: a register was overwritten before it was read";
-    if (p->slices & mask && pairing(m, usual) == PAIR_ALL && PORTS(m->sm))
-        m->wrong = "CMRC: a collector took one slice from two registers";
-    m->n.type5 += p->operands && p->bank != bank;
-    m->n.collector_writes += !p->operands;
-    m->n.operands++;
-    p->slices |= mask;
-    p->bank = (uint8_t)bank;
-    p->operands++;
-}
-
-/* Two arrays make a sub-bank: those of an access to these, which is counted by its width. */
-static EVERY_TIME uint32_t count_access(struct cmrc *m, uint8_t mask) {
-    ++*m->by_mask[mask];
-    return arrays_of_mask[mask];
-}
-
-/* The same of one to or from outside the banks. */
-static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask) {
-    uint32_t arrays = count_access(m, mask);
-    m->n.unsent += CORE_ARRAYS - arrays;
-    return arrays;
-}
-
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
 static APART void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
@@ -233,55 +169,24 @@ static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
     serve(m, &a, bank, usual);
 }
 
-static APART void serve_several(struct cmrc *m, uint32_t bank) {
+APART void cmrc_serve_several(struct cmrc *m, uint32_t bank) {
     serve_bank(m, bank, true);
 }
 
-/* The first operand that waits at a bank without writes is served alone: no other waits there, or it fills
- * all sub-banks. False: that is not so, or its collector may have a say. */
-static EVERY_TIME bool read_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t at) {
-    const struct core_read *r = &sm->reads[at];
-    if (r->source == CORE_NONE)
-        return false;
-    const struct cmrc_op *p = &m->ops[r->op];
-    uint8_t mask = p->mask[r->source];
-    if (r->next != CORE_NONE && (mask != CMRC_ALL || PORTS(sm)))
-        return false;
-    if (PORTS(sm) && p->cycle == sm->now && p->slices & mask)
-        return false;
-    m->n.port_cycles++;
-    cmrc_deliver(m, r, mask, bank, true);
-    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
+APART bool cmrc_serve_beside(struct cmrc *m, uint32_t bank) {
+    const struct request first = {.at = CORE_OPS, .write = true, .mask = m->written[bank]};
+    struct request q;
+    if (first.mask == CMRC_ALL) {
+        look_at_writes(m, bank);
+    } else if (find_write(m, bank, &first, &q, true)) {
+        count_pair(m, &first, &q);
+        serve(m, &q, bank, true);
+    }
     return true;
 }
 
-/* The only write that waits at a bank is served alone: no operand waits there, or it fills all sub-banks.
- * False: that is not so, or something has to be read before. */
-static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t id, int32_t at) {
-    const struct cmrc_op *o = &m->ops[id];
-    look_at_usual(m, id);
-    if (o->expands)
-        return false;
-    uint8_t mask = o->write;
-    if (at != CORE_NONE && (mask != CMRC_ALL || cmrc_is_read(sm, bank, sm->ops[id].place)))
-        return false;
-    m->n.port_cycles++;
-    cmrc_write_usual(m, id);
-    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
-    return true;
-}
-
-/* A bank as it is usually. */
-static EVERY_TIME void serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
-    int32_t at = sm->bank_reads[bank][0], id = sm->bank_writes[bank][0];
-    if (id == CORE_NONE ? !read_first(m, sm, bank, at)
-                        : sm->ops[id].next != CORE_NONE || !write_first(m, sm, bank, id, at))
-        serve_several(m, bank);
-}
-
-/* All banks, from one on and around, one after the other: what is written at one may then wait at the next.
- */
-static EVERY_TIME void serve_banks(struct cmrc *m, uint32_t first, bool usual) {
+/* All banks, from one on and around. */
+static APART void serve_any(struct cmrc *m, uint32_t first) {
     struct sm *sm = m->sm;
     uint32_t before = (1u << first) - 1, waiting = sm->read_banks | sm->write_banks;
     for (uint32_t half = 0; half < 2; half++) {
@@ -289,20 +194,9 @@ static EVERY_TIME void serve_banks(struct cmrc *m, uint32_t first, bool usual) {
         for (uint32_t left; (left = waiting & some); waiting |= sm->write_banks) {
             uint32_t bank = (uint32_t)__builtin_ctz(left);
             some &= ~1u << bank; /* this one and those before it had their turn */
-            if (usual)
-                serve_one(m, sm, bank);
-            else
-                serve_bank(m, bank, false);
+            serve_bank(m, bank, false);
         }
     }
-}
-
-static APART void serve_usual(struct cmrc *m, uint32_t first) {
-    serve_banks(m, first, true);
-}
-
-static APART void serve_any(struct cmrc *m, uint32_t first) {
-    serve_banks(m, first, false);
 }
 
 /* No port conflicts: whatever waits is served. */
@@ -322,21 +216,27 @@ static void serve_all(struct cmrc *m) {
     }
 }
 
-void cmrc_arbitrate(void *state, uint64_t now) {
+/* The same of CMRC as it seldom is. */
+static APART void arbitrate_any(struct cmrc *m, uint32_t first) {
+    core_queue_lone(m->sm, UINT32_MAX);
+    if (m->params->pairing == PAIR_IDEAL)
+        serve_all(m);
+    else
+        serve_any(m, first);
+}
+
+EVERY_TIME void cmrc_arbitrate(void *state, uint64_t now) {
     struct cmrc *m = state;
     struct sm *sm = m->sm;
+    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (!(sm->read_banks | sm->write_banks))
         return;
-    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
-    if (m->params->pairing == PAIR_IDEAL) {
-        serve_all(m);
-        return;
-    }
-    (m->usual ? serve_usual : serve_any)(m, first);
-    if (sm->read_banks)
-        core_conflicts(sm, lanes_of(sm->read_banks), 0);
-    if (sm->write_banks)
-        core_conflicts(sm, 0, lanes_of(sm->write_banks));
+    if (m->usual)
+        cmrc_serve_usual(m, sm, first);
+    else
+        arbitrate_any(m, first);
+    if (sm->read_banks | sm->write_banks)
+        core_conflicts(sm, lanes_of(sm->read_banks), lanes_of(sm->write_banks));
 }
 
 /* Of accesses that are served whatever their sub-banks. */
