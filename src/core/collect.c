@@ -146,10 +146,19 @@ static EVERY_TIME bool lone_served(const struct sm *sm) {
     return !HAS(sm, banks, arbitrate) || (MECHS(sm) == 1 && OWNER_POINTS(sm, banks)->banks.lone);
 }
 
+/* The registers of an op lie where they would if they had no owner. */
+static EVERY_TIME bool has_own(struct sm *sm, int32_t id, bool write) {
+    return !HAS(sm, registers, place) ||
+           (HAS(sm, registers, own) && MECHS(sm) == 1 && OWNER(sm, registers, own, id, write));
+}
+
 EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
-    bool owned = shape < SHAPE_BASE && (HAS(sm, registers, place) || !lone_served(sm));
-    if (shape != SHAPE_ANY && !owned)
+    if (shape == SHAPE_ANY || (shape < SHAPE_BASE && !lone_served(sm)))
+        collect_op(sm, id);
+    else if (shape >= SHAPE_BASE || has_own(sm, id, false))
         collect_own(sm, id, op, shape);
+    else if (HAS(sm, registers, places) && MECHS(sm) == 1)
+        owner_collect(sm, id, OWNER(sm, registers, places, id));
     else
         collect_op(sm, id);
 }
@@ -392,8 +401,7 @@ static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, struct core_op *
 }
 
 /* The same with mechanisms to whom the order of results is all the same. */
-static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
-    struct core_op *op = &sm->ops[id];
+static EVERY_TIME bool write_told(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b))
         return false;
@@ -402,8 +410,8 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
     op->next_write = 1;
-    clear_register(sm, op->warp, op->i->d);
-    end_watched(sm, id);
+    clear_all(sm, op, cw);
+    end_written(sm, id, op, cw);
     return true;
 }
 
@@ -425,6 +433,13 @@ static EVERY_TIME bool write_granted(struct sm *sm, int32_t id, struct core_op *
     return true;
 }
 
+/* One of these, as may be. */
+static EVERY_TIME bool write_with_mechs(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
+    if (ANY_ORDER(sm) || (HAS(sm, registers, own) && has_own(sm, id, true)))
+        return write_told(sm, id, op, cw);
+    return HAS(sm, banks, write) && !HAS(sm, registers, place) && write_granted(sm, id, op, cw);
+}
+
 /* soon: the banks are served in this cycle. */
 static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *op, bool soon,
                                     enum core_shape shape) {
@@ -441,8 +456,7 @@ static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *o
         TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     bool offered = HAS(sm, watch, result) || HAS(sm, back, result);
     if (__builtin_expect(MECHS(sm), 0)
-            ? !((offered && offer_result(sm, id)) || (soon && ANY_ORDER(sm) && write_told(sm, id)) ||
-                (soon && HAS(sm, banks, write) && write_granted(sm, id, op, cw)))
+            ? !((offered && offer_result(sm, id)) || (soon && write_with_mechs(sm, id, op, cw)))
             : !write_at_once(sm, id, op, cw, shape))
         request_write(sm, id);
 }
@@ -664,11 +678,13 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
 
 /* The only op that waits for banks writes all its words, if each has a bank of its own; returns these banks.
  */
-static uint32_t write_words(struct sm *sm, uint32_t b) {
+static uint32_t write_words(struct sm *sm, uint32_t b, enum core_shape shape) {
     int32_t id = sm->bank_writes[b][0];
     struct core_op *op = &sm->ops[id];
     uint32_t n = op->writes - op->next_write, all = sm->spec->banks;
     if (op->next != CORE_NONE || n > all || !sm->bank_regs)
+        return 0;
+    if (shape < SHAPE_BASE && (op->pc == CORE_NO_PC || op->taken || !has_own(sm, id, true)))
         return 0;
     uint64_t first = (UINT64_C(1) << n) - 1;
     uint32_t banks = banks_behind(sm, first | first << all, all - b);
@@ -680,15 +696,20 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     sm->n.rf_write_arrays += n * op->write_arrays;
     for (; op->next_write < op->writes; op->next_write++)
         clear_register(sm, op->warp, op->i->d + op->next_write);
-    end_op(sm, id, SHAPE_BASE);
+    if (shape < SHAPE_BASE)
+        end_written(sm, id, op, &sm->warps[op->warp]);
+    else
+        end_op(sm, id, shape);
     return banks;
 }
 
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
 static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_shape shape) {
     uint32_t busy = 0, written = sm->written_banks;
-    if (shape >= SHAPE_BASE && !(sm->write_banks & (sm->write_banks - 1))) {
-        uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks));
+    bool own =
+        shape >= SHAPE_BASE || (shape == SHAPE_USUAL && HAS(sm, registers, own) && !HAS(sm, forms, arrays));
+    if (own && !(sm->write_banks & (sm->write_banks - 1))) {
+        uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks), shape);
         if (banks)
             return banks | written;
     }
@@ -709,8 +730,8 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_
 static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t busy) {
     struct core_op *op = &sm->ops[l->op];
     for (uint32_t k = 0; k < op->need->nreads; k++) {
-        uint32_t place = l->places ? l->places[k] : op->warp * MAX_GPR + op->need->reads[k];
-        uint32_t b = place_bank(sm, place);
+        uint32_t reg = op->need->reads[k], place = l->places ? l->places[k] : op->warp * MAX_GPR + reg;
+        uint32_t b = l->places ? owned_bank(sm, place) : bank_of(sm, op->warp, reg);
         if (busy >> b & 1) {
             queue_read(sm, l->op, place, b, (int16_t)k);
             sm->n.rf_read_conflicts++;

@@ -192,7 +192,7 @@ struct mech_lanes {
     bool (*bound)(void *m, uint32_t warp);
 };
 
-/* Owns where register values live. All but holds are needed. */
+/* Owns where register values live. fill, place and restore are needed. */
 struct mech_registers {
     /* The instruction is about to take effect: puts its source registers into the latches. */
     void (*fill)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
@@ -200,6 +200,17 @@ struct mech_registers {
      * register, below 65536, whose bank is that number modulo banks. Asked once for each access, when it
      * begins to wait for its bank; others read it there (core_place). */
     uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
+    /* The source registers of op (write: words of its result) lie where they would if registers had no owner,
+     * who need not be asked; and of a result, that it is all the same when and in which order with others it
+     * is written in this cycle, before or after its tick, and the op ends. Asked only of a mechanism that is
+     * alone. Optional. */
+    bool (*own)(const void *m, int32_t op, bool write);
+    /* The instruction in front of the warp's buffer, which changes nothing but registers, is none of its
+     * business: it is not told that it issues, and fills nothing. Asked only of a mechanism that is alone.
+     * Optional. */
+    bool (*silent)(const void *m, uint32_t warp);
+    /* What place says of all source registers of op, to stay there until they are read. Optional. */
+    const uint16_t *(*places)(void *m, int32_t op);
     /* Timing ends here, with nothing of the warp on its way: puts all its registers into the latches, from
      * which it goes on untimed. */
     void (*restore)(void *m, uint32_t warp);
@@ -327,6 +338,9 @@ struct mech_points {
     X(lanes, bound)                                                                                          \
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
+    X(registers, own)                                                                                        \
+    X(registers, silent)                                                                                     \
+    X(registers, places)                                                                                     \
     X(registers, restore)                                                                                    \
     X(registers, holds)                                                                                      \
     X(values, sources)                                                                                       \
