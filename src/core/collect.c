@@ -141,10 +141,24 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id) {
         operands_complete(sm, id, op, false);
 }
 
+/* Whoever serves the banks knows of ops that read alone. */
+static EVERY_TIME bool lone_served(const struct sm *sm) {
+    return !HAS(sm, banks, arbitrate) || (MECHS(sm) == 1 && OWNER_POINTS(sm, banks)->banks.lone);
+}
+
+/* The registers of an op lie where they would if they had no owner. */
+static EVERY_TIME bool has_own(struct sm *sm, int32_t id, bool write) {
+    return !HAS(sm, registers, place) ||
+           (HAS(sm, registers, own) && MECHS(sm) == 1 && OWNER(sm, registers, own, id, write));
+}
+
 EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
-    bool owned = shape < SHAPE_BASE && (HAS(sm, registers, place) || HAS(sm, banks, arbitrate));
-    if (shape != SHAPE_ANY && !owned)
+    if (shape == SHAPE_ANY || (shape < SHAPE_BASE && !lone_served(sm)))
+        collect_op(sm, id);
+    else if (shape >= SHAPE_BASE || has_own(sm, id, false))
         collect_own(sm, id, op, shape);
+    else if (HAS(sm, registers, places) && MECHS(sm) == 1)
+        owner_collect(sm, id, OWNER(sm, registers, places, id));
     else
         collect_op(sm, id);
 }
@@ -184,21 +198,26 @@ void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
     sm->ops[id].pending = (uint8_t)(sm->ops[id].pending + other->need->nreads);
 }
 
-/* Arrays of the bank that an access activates; word: of the result, or source (CORE_NONE: a mechanism's);
- * said: what the owner of the forms said of it, 0: it is asked. */
-static EVERY_TIME uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write, uint32_t said) {
+/* Arrays of a bank that an access activates, of those that it would without mechanisms. */
+static EVERY_TIME uint32_t note_arrays(struct sm *sm, bool write, uint32_t arrays, uint32_t used) {
+    if (__builtin_expect(used < arrays, 0))
+        *(write ? &sm->n.rf_write_spared : &sm->n.rf_read_spared) += arrays - used;
+    return used;
+}
+
+/* The same; word: of the result, or source (CORE_NONE: a mechanism's). The owner of the forms is asked. */
+static EVERY_TIME uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write) {
     const struct core_op *op = &sm->ops[id];
     uint32_t arrays = write ? op->write_arrays : CORE_ARRAYS;
     if (!HAS(sm, forms, arrays))
         return arrays;
-    uint32_t used = said ? said : OWNER(sm, forms, arrays, id, word, write, arrays);
-    *(write ? &sm->n.rf_write_spared : &sm->n.rf_read_spared) += used < arrays ? arrays - used : 0;
-    return used;
+    return note_arrays(sm, write, arrays, OWNER(sm, forms, arrays, id, word, write, arrays));
 }
 
-/* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
-static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev,
-                                                             enum core_shape shape, uint32_t arrays) {
+/* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. said: the owner of the
+ * forms has said how many arrays that activates. */
+static inline __attribute__((always_inline)) void
+serve_read(struct sm *sm, uint32_t b, int32_t prev, enum core_shape shape, bool said, uint32_t arrays) {
     int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
     struct core_read *read = &sm->reads[r];
     *link = read->next;
@@ -206,16 +225,17 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
         sm->bank_reads[b][1] = prev;
     else if (read->next == CORE_NONE)
         sm->read_banks &= ~(1u << b);
-    struct core_op *op = &sm->ops[read->op];
-    sm->reads_waiting--;
-    sm->n.rf_reads++;
-    sm->n.rf_read_arrays +=
-        shape >= SHAPE_BASE ? CORE_ARRAYS : arrays_used(sm, read->op, read->source, false, arrays);
     int32_t id = read->op;
     int16_t source = read->source;
+    struct core_op *op = &sm->ops[id];
+    sm->reads_waiting--;
+    sm->n.rf_reads++;
+    sm->n.rf_read_arrays += shape >= SHAPE_BASE ? CORE_ARRAYS
+                            : said              ? note_arrays(sm, false, CORE_ARRAYS, arrays)
+                                                : arrays_used(sm, id, source, false);
     read->next = sm->free_read;
     sm->free_read = r;
-    if (shape < SHAPE_BASE && __builtin_expect(source == CORE_NONE, 0))
+    if (shape < SHAPE_BASE && __builtin_expect(source == CORE_NONE, 0) && HAS(sm, back, read_done))
         OWNER(sm, back, read_done, id, sm->now);
     else if (!--op->pending && !unit_start(sm, id, op, shape))
         operands_complete(sm, id, op, shape);
@@ -324,6 +344,14 @@ void core_retire_by(struct sm *sm, int32_t id, const void *state) {
     owner_retire(sm, id, state);
 }
 
+/* An op of the program ends whose words were all written, and have left the scoreboard. */
+static EVERY_TIME void end_written(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
+    AT_POINT(sm, watch, retire, id);
+    if (op->need->memory)
+        end_access(sm, op);
+    leave_op(sm, id, op, cw, SHAPE_HERE);
+}
+
 /* The next destination word waits for its bank; without one the op is over. */
 static inline __attribute__((always_inline)) void request_write(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
@@ -373,22 +401,43 @@ static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, struct core_op *
 }
 
 /* The same with mechanisms to whom the order of results is all the same. */
-static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
-    struct core_op *op = &sm->ops[id];
+static EVERY_TIME bool write_told(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b))
         return false;
     sm->written_banks |= 1u << b;
     op->place = (uint16_t)(op->warp * MAX_GPR + op->i->d);
     sm->n.rf_writes++;
-    sm->n.rf_write_arrays += arrays_used(sm, id, 0, true, 0);
+    sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
     op->next_write = 1;
-    clear_register(sm, op->warp, op->i->d);
-    AT_POINT(sm, watch, retire, id);
-    if (op->need->memory)
-        end_access(sm, op);
-    leave_op(sm, id, op, &sm->warps[op->warp], SHAPE_ANY);
+    clear_all(sm, op, cw);
+    end_written(sm, id, op, cw);
     return true;
+}
+
+/* The same where somebody else serves the banks, and grants it. */
+static EVERY_TIME bool write_granted(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
+    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    if (MECHS(sm) > 1 || op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b) || sm->read_banks >> b & 1)
+        return false;
+    op->place = (uint16_t)(op->warp * MAX_GPR + op->i->d);
+    uint32_t arrays = OWNER(sm, banks, write, id, b);
+    if (!arrays)
+        return false;
+    sm->written_banks |= 1u << b;
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += note_arrays(sm, true, op->write_arrays, arrays);
+    op->next_write = 1;
+    clear_all(sm, op, cw);
+    end_written(sm, id, op, cw);
+    return true;
+}
+
+/* One of these, as may be. */
+static EVERY_TIME bool write_with_mechs(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
+    if (ANY_ORDER(sm) || (HAS(sm, registers, own) && has_own(sm, id, true)))
+        return write_told(sm, id, op, cw);
+    return HAS(sm, banks, write) && !HAS(sm, registers, place) && write_granted(sm, id, op, cw);
 }
 
 /* soon: the banks are served in this cycle. */
@@ -407,7 +456,7 @@ static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *o
         TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     bool offered = HAS(sm, watch, result) || HAS(sm, back, result);
     if (__builtin_expect(MECHS(sm), 0)
-            ? !((offered && offer_result(sm, id)) || (soon && ANY_ORDER(sm) && write_told(sm, id)))
+            ? !((offered && offer_result(sm, id)) || (soon && write_with_mechs(sm, id, op, cw)))
             : !write_at_once(sm, id, op, cw, shape))
         request_write(sm, id);
 }
@@ -536,7 +585,7 @@ static APART bool written(struct sm *sm, int32_t id, uint32_t word) {
 /* The bank serves the write behind prev (CORE_NONE: the first) of those that wait. The next word of the
  * result then waits for its own bank, where it may be served in the same cycle. */
 static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uint32_t b, int32_t prev,
-                                                              uint32_t arrays) {
+                                                              bool said, uint32_t arrays) {
     int32_t *q = sm->bank_writes[b], *link = prev == CORE_NONE ? q : &sm->ops[prev].next, id = *link;
     struct core_op *op = &sm->ops[id];
     *link = op->next;
@@ -546,7 +595,8 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
         sm->write_banks &= ~(1u << b);
     sm->writes_waiting--;
     sm->n.rf_writes++;
-    sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true, arrays);
+    sm->n.rf_write_arrays +=
+        said ? note_arrays(sm, true, op->write_arrays, arrays) : arrays_used(sm, id, op->next_write, true);
     uint32_t word = op->next_write++;
     if (op->taken && !HAS(sm, watch, written)) { /* nobody looks on while the owner goes on with it */
         OWNER(sm, back, written, id, word);
@@ -556,25 +606,45 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
     if (__builtin_expect(told, 0) && written(sm, id, word))
         return;
     clear_register(sm, op->warp, op->i->d + word);
+    if (SHAPE_HERE != SHAPE_ANY && op->next_write == op->writes) {
+        end_written(sm, id, op, &sm->warps[op->warp]);
+        return;
+    }
     if (op->next_write < op->writes) /* else the end of the op does it */
         warp_freed(sm, &sm->warps[op->warp], op->warp);
     request_write(sm, id);
 }
 
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_read(sm, bank, prev, SHAPE_ANY, 0);
+    serve_read(sm, bank, prev, SHAPE_ANY, false, 0);
 }
 
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_write(sm, bank, prev, 0);
+    serve_write(sm, bank, prev, false, 0);
 }
 
-void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
-    serve_read(sm, bank, prev, SHAPE_ANY, arrays);
+EVERY_TIME void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
+    serve_read(sm, bank, prev, SHAPE_HERE, true, arrays);
 }
 
-void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
-    serve_write(sm, bank, prev, arrays);
+EVERY_TIME void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
+    serve_write(sm, bank, prev, true, arrays);
+}
+
+EVERY_TIME void core_serve_lone(struct sm *sm, int32_t id, uint32_t arrays) {
+    struct core_op *op = &sm->ops[id];
+    KEEP(op);
+    sm->n.rf_reads += op->pending;
+    sm->n.rf_read_arrays += arrays;
+    sm->n.rf_read_spared += op->pending * CORE_ARRAYS - arrays;
+    op->pending = 0;
+    if (!unit_start(sm, id, op, SHAPE_HERE))
+        operands_complete(sm, id, op, SHAPE_HERE);
+}
+
+void core_queue_lone(struct sm *sm, uint32_t banks) {
+    if (sm->nlone)
+        queue_lone_at(sm, banks);
 }
 
 /* A port of the op's collector takes an operand in this cycle; false: all have one. */
@@ -601,18 +671,20 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             r = sm->reads[r].next;
         }
         if (r != CORE_NONE)
-            serve_read(sm, b, prev, SHAPE_ANY, 0);
+            serve_read(sm, b, prev, SHAPE_ANY, false, 0);
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
 }
 
 /* The only op that waits for banks writes all its words, if each has a bank of its own; returns these banks.
  */
-static uint32_t write_words(struct sm *sm, uint32_t b) {
+static uint32_t write_words(struct sm *sm, uint32_t b, enum core_shape shape) {
     int32_t id = sm->bank_writes[b][0];
     struct core_op *op = &sm->ops[id];
     uint32_t n = op->writes - op->next_write, all = sm->spec->banks;
     if (op->next != CORE_NONE || n > all || !sm->bank_regs)
+        return 0;
+    if (shape < SHAPE_BASE && (op->pc == CORE_NO_PC || op->taken || !has_own(sm, id, true)))
         return 0;
     uint64_t first = (UINT64_C(1) << n) - 1;
     uint32_t banks = banks_behind(sm, first | first << all, all - b);
@@ -624,15 +696,20 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     sm->n.rf_write_arrays += n * op->write_arrays;
     for (; op->next_write < op->writes; op->next_write++)
         clear_register(sm, op->warp, op->i->d + op->next_write);
-    end_op(sm, id, SHAPE_BASE);
+    if (shape < SHAPE_BASE)
+        end_written(sm, id, op, &sm->warps[op->warp]);
+    else
+        end_op(sm, id, shape);
     return banks;
 }
 
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
 static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_shape shape) {
     uint32_t busy = 0, written = sm->written_banks;
-    if (shape >= SHAPE_BASE && !(sm->write_banks & (sm->write_banks - 1))) {
-        uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks));
+    bool own =
+        shape >= SHAPE_BASE || (shape == SHAPE_USUAL && HAS(sm, registers, own) && !HAS(sm, forms, arrays));
+    if (own && !(sm->write_banks & (sm->write_banks - 1))) {
+        uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks), shape);
         if (banks)
             return banks | written;
     }
@@ -644,7 +721,7 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_
             continue;
         }
         sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
-        serve_write(sm, b, CORE_NONE, 0);
+        serve_write(sm, b, CORE_NONE, false, 0);
     }
     return busy;
 }
@@ -653,15 +730,15 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_
 static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t busy) {
     struct core_op *op = &sm->ops[l->op];
     for (uint32_t k = 0; k < op->need->nreads; k++) {
-        uint32_t place = l->places ? l->places[k] : op->warp * MAX_GPR + op->need->reads[k];
-        uint32_t b = place_bank(sm, place);
+        uint32_t reg = op->need->reads[k], place = l->places ? l->places[k] : op->warp * MAX_GPR + reg;
+        uint32_t b = l->places ? owned_bank(sm, place) : bank_of(sm, op->warp, reg);
         if (busy >> b & 1) {
             queue_read(sm, l->op, place, b, (int16_t)k);
             sm->n.rf_read_conflicts++;
             continue;
         }
         sm->n.rf_reads++;
-        sm->n.rf_read_arrays += arrays_used(sm, l->op, (int16_t)k, false, 0);
+        sm->n.rf_read_arrays += arrays_used(sm, l->op, (int16_t)k, false);
         op->pending--;
     }
 }
@@ -713,7 +790,7 @@ static EVERY_TIME void arbitrate(struct sm *sm, enum core_shape shape) {
             sm->n.rf_read_conflicts++;
             continue;
         }
-        serve_read(sm, b, CORE_NONE, shape, 0);
+        serve_read(sm, b, CORE_NONE, shape, false, 0);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
     for (; lone < nlone; lone++)

@@ -48,7 +48,7 @@ struct sm;
 typedef uint64_t sm_run_fn(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),
                            void *ctx);
 /* A copy of the stages that is compiled with one mechanism and for it: the mechanism's points, as they are
- * there, and the cycle. */
+ * there, and the cycle, of SHAPE_USUAL. Nothing of it runs where that does not hold. */
 struct core_alone {
     const struct mech_points *points;
     sm_run_fn *run;
@@ -169,6 +169,7 @@ struct core_op {
     bool offered : 1;             /* the owner of memory accesses has seen it */
     bool later : 1;               /* its result is not there yet, see sm.later */
     bool remote : 1;              /* some lanes access the shared memory of another block */
+    bool noted : 1;               /* for the owner of the registers, as it likes */
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
 
@@ -239,12 +240,13 @@ struct sm {
     struct port_times *port;            /* when memory has something for this SM */
     const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
-    uint32_t fit;                   /* blocks of the launch that the SM has room for at once */
-    sm_run_fn *run;                 /* while there are no watchers */
-    const struct core_alone *alone; /* of its mechanism, if there is one; NULL: none */
-    uint32_t data_accepted;         /* accesses that the data cache has taken */
-    bool in_step;                   /* SMs must not be ahead of each other in this launch */
-    uint64_t ticks;                 /* cycles that it went through awake, since somebody set it back */
+    uint32_t fit;                     /* blocks of the launch that the SM has room for at once */
+    sm_run_fn *run;                   /* while there are no watchers */
+    const struct core_alone *alone;   /* of its mechanism, if there is one; NULL: none */
+    const struct mech_points *points; /* of that mechanism, where this copy does not run */
+    uint32_t data_accepted;           /* accesses that the data cache has taken */
+    bool in_step;                     /* SMs must not be ahead of each other in this launch */
+    uint64_t ticks;                   /* cycles that it went through awake, since somebody set it back */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint32_t buffers[CORE_MAX_WARPS][CORE_BUFFER];
@@ -385,6 +387,8 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
+/* Who watches the launch that was prepared; NULL: nobody. */
+void sm_watch(struct sm *sm, struct probe *p);
 /* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
  * mechanism that does not hold. */
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
@@ -691,10 +695,16 @@ static inline uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg)
     return sm->bank_at[warp + (reg & sm->bank_regs)];
 }
 
-/* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */
+/* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. Where there
+ * are, no copy of the stages runs that is compiled for one mechanism (points.h). */
+#ifdef CORE_ALONE
+#define WATCHED(sm) false
+#else
+#define WATCHED(sm) __builtin_expect((sm)->probe != NULL, 0)
+#endif
 #define TELL(sm, call)                                                                                       \
     do {                                                                                                     \
-        if (__builtin_expect((sm)->probe != NULL, 0))                                                        \
+        if (WATCHED(sm))                                                                                     \
             call;                                                                                            \
     } while (0)
 APART void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);

@@ -65,9 +65,20 @@ static void pass_skipped(struct sm *sm, uint32_t s) {
     path_pass(sm, s, from, cw->next);
 }
 
-/* Asks the owner of the stream what becomes of each instruction that was decoded. */
-static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
+/* An instruction that was decoded does not enter the buffer, and all behind it move up. */
+static APART void drop_decoded(struct sm *sm, uint32_t s, uint32_t at) {
     struct core_warp *cw = &sm->warps[s];
+    uint32_t pc = cw->buffer[at % CORE_BUFFER];
+    assert(!cw->needs[pc].control);
+    TELL(sm, tell_skip(sm, s, pc));
+    for (uint32_t k = 0; k < cw->arriving; k++)
+        cw->buffer[(at + k) % CORE_BUFFER] = cw->buffer[(at + k + 1) % CORE_BUFFER];
+    if (!cw->buffered)
+        pass_skipped(sm, s);
+}
+
+/* Asks the owner of the stream what becomes of each instruction that was decoded. */
+static EVERY_TIME void decode_each(struct sm *sm, struct core_warp *cw, uint32_t s, uint64_t now) {
     sm->holding &= ~warp_bit(s);
     while (cw->arriving) {
         uint32_t at = cw->first + cw->buffered, pc = cw->buffer[at % CORE_BUFFER];
@@ -78,16 +89,10 @@ static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
             return;
         sm->n.decoded++;
         cw->arriving--;
-        if (verdict == DECODE_KEEP) {
+        if (__builtin_expect(verdict == DECODE_KEEP, 1))
             cw->buffered++;
-            continue;
-        }
-        assert(!cw->needs[pc].control);
-        TELL(sm, tell_skip(sm, s, pc));
-        for (uint32_t k = 0; k < cw->arriving; k++)
-            cw->buffer[(at + k) % CORE_BUFFER] = cw->buffer[(at + k + 1) % CORE_BUFFER];
-        if (!cw->buffered)
-            pass_skipped(sm, s);
+        else
+            drop_decoded(sm, s, at);
     }
 }
 
@@ -196,13 +201,23 @@ static void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t now) {
 static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     if (HAS(sm, stream, decoded)) {
-        uint32_t before = cw->arriving;
-        decode_each(sm, s, now);
+        uint32_t before = cw->arriving, next = cw->next;
+        decode_each(sm, cw, s, now);
         if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
             look_at(sm, s, now + 1, now);
         if (cw->arriving == before && !sm->probe) /* all of them wait */
             return;
-        warp_update(sm, s);
+        if (__builtin_expect(cw->next != next, 0)) /* some were dropped */
+            warp_turn(sm, cw, warp_bit(s));
+        if (__builtin_expect(cw->arriving || !cw->buffered, 0)) {
+            warp_buffer(sm, s);
+        } else {
+            uint64_t bit = warp_bit(s);
+            sm->arriving &= ~bit;
+            sm->valid |= bit;
+            if (cw->buffered < sm->spec->ibuffer && cw->fetch_pc < cw->ncode)
+                sm->hungry |= bit;
+        }
     } else {
         sm->n.decoded += cw->arriving;
         cw->buffered += cw->arriving;

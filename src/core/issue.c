@@ -17,14 +17,20 @@ static EVERY_TIME void mark_pending(struct core_warp *cw, const struct core_need
     }
 }
 
-/* The first instruction leaves the buffer, and what lies between it and the next one was skipped. */
-static APART void buffer_pop(struct sm *sm, uint32_t s) {
+/* What lies between the instruction that left the buffer and the next one was skipped. */
+static APART void pass_to(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t next = cw->next;
+    warp_next(cw, pc);
+    path_pass(sm, s, next, pc);
+}
+
+/* The first instruction leaves the buffer, of which there may be some that were skipped behind it. */
+static EVERY_TIME void buffer_pop(struct sm *sm, struct core_warp *cw, uint32_t s) {
     cw->first = (cw->first + 1) % CORE_BUFFER;
-    warp_next(cw, buffer_front(cw));
-    if (__builtin_expect(cw->next != next, 0))
-        path_pass(sm, s, next, cw->next);
+    uint32_t pc = buffer_front(cw);
+    if (__builtin_expect(cw->next != pc, 0))
+        pass_to(sm, s, pc);
 }
 
 /* The first instruction leaves the buffer, and the path goes on behind it. control: it may be one. */
@@ -37,7 +43,7 @@ static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, 
     cw->next++;
     cw->need++;
     if (shape < SHAPE_BASE && __builtin_expect(SKIPS(sm), 0))
-        buffer_pop(sm, s);
+        buffer_pop(sm, cw, s);
     if (!cw->buffered)
         sm->valid &= ~bit;
     if (!cw->fetching && !cw->arriving && cw->fetch_pc < cw->ncode) /* there is room now */
@@ -345,11 +351,14 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     const struct core_need *need = cw->need;
     uint32_t m = active_lanes(cw, cw->w->top, need->i);
     bool all = shape >= SHAPE_BASE || (shape == SHAPE_USUAL && !HAS(sm, lanes, choose));
+    bool told = shape < SHAPE_BASE && need->told;
+    if (told && HAS(sm, registers, silent) && MECHS(sm) == 1 && need->computes)
+        told = !OWNER(sm, registers, silent, s);
     if (all && __builtin_expect(need->computes, 1)) {
-        if (shape >= SHAPE_BASE || !need->told)
-            *alone = issue_computing(sm, cw, s, m, now, false, shape);
-        else
+        if (told)
             *alone = issue_computing(sm, cw, s, m, now, true, shape);
+        else
+            *alone = issue_computing(sm, cw, s, m, now, false, shape);
     } else if (need->control) {
         control_issue(sm, s, need->i, m, now);
     } else if (shape >= SHAPE_BASE) {

@@ -14,7 +14,9 @@
  * of known functions, which can be inlined. */
 #ifdef CORE_ALONE
 extern const struct mechanism CORE_ALONE;
-#define MECHS(sm) 1
+#define SHAPE_HERE SHAPE_USUAL /* the least that functions without a shape can take for granted */
+#define PORTS(sm)  false       /* of collectors: they take whatever comes */
+#define MECHS(sm)  1
 #define HAS(sm, group, point)                                                                                \
     (CORE_ALONE.points.group.point && ((sm)->mech.has >> MECH_AT_##group##_##point & 1))
 #define FIRST_POINTS(sm)        (&CORE_ALONE.points)
@@ -26,6 +28,8 @@ extern const struct mechanism CORE_ALONE;
 #define SLOTS(sm)               (CORE_ALONE.points.gate.slots ? (sm)->mech.slots : SLOTS_NEVER)
 #define GATES(sm)               (CORE_ALONE.points.gate.eligible ? (sm)->mech.gates : 0)
 #else
+#define SHAPE_HERE              SHAPE_ANY
+#define PORTS(sm)               ((sm)->ports != NULL)
 #define MECHS(sm)               ((sm)->mech.n)
 #define HAS(sm, group, point)   __builtin_expect((sm)->mech.has >> MECH_AT_##group##_##point & 1, 0)
 #define FIRST_POINTS(sm)        ((sm)->mech.at[0].points)

@@ -139,6 +139,12 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
 
 static sm_run_fn *version_of(const struct sm *sm);
 
+/* SHAPE_USUAL holds as long as nobody watches. */
+static bool is_usual(const struct sm *sm) {
+    const struct core_spec *s = sm->spec;
+    return !sm->x->watch && s->policy == SCHED_GTO && s->width == 1 && !s->collector_ports;
+}
+
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->later = NULL;
@@ -190,9 +196,17 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
     mechs_wake(sm);
+    if (sm->alone)
+        mech_call_at(&sm->mech, is_usual(sm) ? sm->alone->points : sm->points);
     point_life_start(sm, marks);
     mechs_rest(sm);
     sm->run = version_of(sm);
+}
+
+void sm_watch(struct sm *sm, struct probe *p) {
+    sm->probe = p;
+    if (p && sm->alone && sm->mech.n)
+        mech_call_at(&sm->mech, sm->points);
 }
 
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
@@ -473,7 +487,7 @@ VERSION(run_pair, SHAPE_PAIR)
 
 static sm_run_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
-    if (sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports)
+    if (!is_usual(sm))
         return run_any;
     if (sm->mech.n || sm->kinds_apart)
         return !sm->mech.n ? run_base : sm->alone ? sm->alone->run : run_usual;

@@ -108,6 +108,11 @@ void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev);
  * being asked. */
 void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays);
 void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays);
+/* All banks of an op that reads alone (sm->lone) serve it, which activates so many arrays; whoever does that
+ * empties sm->lone. */
+void core_serve_lone(struct sm *sm, int32_t op, uint32_t arrays);
+/* Ops that read alone from some of these banks do so no more: their reads wait like others. */
+void core_queue_lone(struct sm *sm, uint32_t banks);
 /* Counts banks that left reads (writes) waiting in this cycle. */
 static inline void core_conflicts(struct sm *sm, uint32_t reads, uint32_t writes) {
     sm->n.rf_read_conflicts += reads;

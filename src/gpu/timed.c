@@ -18,8 +18,7 @@ static void add_mechanisms(struct machine *m, const struct config *config, struc
         mech_push(&sm->mech, mech, mech->create(&m->arena, params, m->shared[k], sm));
     }
     sm->alone = m->mechs.n == 1 ? mech_alone(m->mechs.at[0]) : NULL;
-    if (sm->alone)
-        mech_call_at(&sm->mech, sm->alone->points);
+    sm->points = sm->mech.at[0].points;
 }
 
 struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check,
@@ -354,7 +353,7 @@ static void start(struct run *r, struct arena *launch) {
         m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], strands_exec(r, i), needs, marks);
         m->sms[i]->now = m->now;
-        m->sms[i]->probe = m->probe;
+        sm_watch(m->sms[i], m->probe);
         m->wake[i] = NEVER;
         bits_remove(&m->awake, i);
     }

@@ -192,7 +192,7 @@ struct mech_lanes {
     bool (*bound)(void *m, uint32_t warp);
 };
 
-/* Owns where register values live. All but holds are needed. */
+/* Owns where register values live. fill, place and restore are needed. */
 struct mech_registers {
     /* The instruction is about to take effect: puts its source registers into the latches. */
     void (*fill)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
@@ -200,6 +200,17 @@ struct mech_registers {
      * register, below 65536, whose bank is that number modulo banks. Asked once for each access, when it
      * begins to wait for its bank; others read it there (core_place). */
     uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
+    /* The source registers of op (write: words of its result) lie where they would if registers had no owner,
+     * who need not be asked; and of a result, that it is all the same when and in which order with others it
+     * is written in this cycle, before or after its tick, and the op ends. Asked only of a mechanism that is
+     * alone. Optional. */
+    bool (*own)(const void *m, int32_t op, bool write);
+    /* The instruction in front of the warp's buffer, which changes nothing but registers, is none of its
+     * business: it is not told that it issues, and fills nothing. Asked only of a mechanism that is alone.
+     * Optional. */
+    bool (*silent)(const void *m, uint32_t warp);
+    /* What place says of all source registers of op, to stay there until they are read. Optional. */
+    const uint16_t *(*places)(void *m, int32_t op);
     /* Timing ends here, with nothing of the warp on its way: puts all its registers into the latches, from
      * which it goes on untimed. */
     void (*restore)(void *m, uint32_t warp);
@@ -231,6 +242,13 @@ struct mech_banks {
     /* Serves the banks for this cycle instead of the SM's own arbiter (core_arbitrate), through
      * core_serve_read and core_serve_write. */
     void (*arbitrate)(void *m, uint64_t now);
+    /* The one word of a result is about to wait for its bank, which has taken no other in this cycle, and
+     * where nothing waits: if the bank takes it now, returns the arrays that this activates, else 0. Asked
+     * only of a mechanism that is alone, as where the word goes is then known (op->place). Optional. */
+    uint32_t (*write)(void *m, int32_t op, uint32_t bank);
+    /* It also serves ops that read alone (sm->lone), or has their reads wait like others (core_queue_lone).
+     * If not, there are none. */
+    bool lone;
 };
 
 /* Owns how the banks store the lanes of a register. */
@@ -320,11 +338,15 @@ struct mech_points {
     X(lanes, bound)                                                                                          \
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
+    X(registers, own)                                                                                        \
+    X(registers, silent)                                                                                     \
+    X(registers, places)                                                                                     \
     X(registers, restore)                                                                                    \
     X(registers, holds)                                                                                      \
     X(values, sources)                                                                                       \
     X(front, take)                                                                                           \
     X(banks, arbitrate)                                                                                      \
+    X(banks, write)                                                                                          \
     X(forms, arrays)                                                                                         \
     X(units, dispatch)                                                                                       \
     X(back, result)                                                                                          \

@@ -397,10 +397,10 @@ static const struct mech_points all_points = {
     .gate = {eligible, slots, refused},
     .stream = {fetch, decoded, recalled, passed, false},
     .lanes = {choose, bound},
-    .registers = {fill, place, restore, holds},
+    .registers = {.fill = fill, .place = place, .restore = restore, .holds = holds},
     .values = {sources},
     .front = {.take = take},
-    .banks = {arbitrate},
+    .banks = {.arbitrate = arbitrate},
     .forms = {arrays},
     .units = {dispatch},
     .back = {take_result, take_written, read_done},
@@ -501,7 +501,9 @@ static void test_passive(void **state) {
             UINT64_C(1) << MECH_AT_memory_arrived | UINT64_C(1) << MECH_AT_back_read_done |
             UINT64_C(1) << MECH_AT_back_written | UINT64_C(1) << MECH_AT_life_describe |
             UINT64_C(1) << MECH_AT_registers_restore | UINT64_C(1) << MECH_AT_lanes_bound |
-            UINT64_C(1) << MECH_AT_gate_refused; /* test_refused */
+            UINT64_C(1) << MECH_AT_registers_own | UINT64_C(1) << MECH_AT_registers_silent |
+            UINT64_C(1) << MECH_AT_registers_places | UINT64_C(1) << MECH_AT_banks_write |
+            UINT64_C(1) << MECH_AT_gate_refused; /* test_refused, and test_alone in test_view.c */
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
             if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);
@@ -787,7 +789,8 @@ static void test_owners(void **state) {
     assert_true(mech_add(&s, &mech[1], NULL, &d));
     assert_false(mech_add(&s, &mech[0], NULL, &d));
     s.n = 0;
-    mech[1].points.registers = (struct mech_registers){fill, place, restore, holds};
+    mech[1].points.registers =
+        (struct mech_registers){.fill = fill, .place = place, .restore = restore, .holds = holds};
     assert_true(mech_add(&s, &mech[1], NULL, &d));
     assert_true(mech_add(&s, &mech[0], NULL, &d));
     diag_free(&d);
@@ -811,7 +814,7 @@ static void test_whole(void **state) {
         {{.life = {.tick = tick}}, "life.next"},
         {{.registers = {.fill = fill}}, "needs all"},
         {{.registers = {.place = place}}, "needs all"},
-        {{.registers = {fill, place, NULL, NULL}}, "needs all"},
+        {{.registers = {.fill = fill, .place = place}}, "needs all"},
         {{.back = {.result = take_result}}, "needs both"},
         {{.lanes = {.bound = bound}}, "lanes.choose"},
         {{.life = {.any_order = true}, .watch = {.written = second_written}}, "life.any_order"},

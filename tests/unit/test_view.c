@@ -675,14 +675,15 @@ static void test_arbitrate(void **state) {
         uint32_t n = rig_counters(&r, base), last = rig_word(&r, 511);
         assert_true(rig_counter(&r, "rf.read.conflicts") > 0);
         rig_close(&r);
-        run(&r, &(struct mech_points){.banks = {same_arbiter}}, settings[k], "banks", 512, 20, 3);
+        run(&r, &(struct mech_points){.banks = {.arbitrate = same_arbiter}}, settings[k], "banks", 512, 20,
+            3);
         assert_int_equal(r.cycles, cycles);
         assert_int_equal(rig_counters(&r, same), n);
         assert_memory_equal(base, same, n * sizeof *base);
         rig_close(&r);
         for (int two = 0; two < 2; two++) {
-            run(&r, &(struct mech_points){.banks = {two ? pairs : youngest}}, settings[k], "banks", 512, 20,
-                3);
+            run(&r, &(struct mech_points){.banks = {.arbitrate = two ? pairs : youngest}}, settings[k],
+                "banks", 512, 20, 3);
             assert_true(s.count > 0);
             assert_int_equal(rig_word(&r, 511), last);
             assert_int_equal(rig_counter(&r, "rf.reads"), reads);
@@ -691,14 +692,118 @@ static void test_arbitrate(void **state) {
                 assert_true(r.cycles < cycles);
             rig_close(&r);
         }
-        run(&r, &(struct mech_points){.banks = {three_arrays}, .forms = {not_asked}}, settings[k], "banks",
-            512, 20, 3);
+        run(&r, &(struct mech_points){.banks = {.arbitrate = three_arrays}, .forms = {not_asked}},
+            settings[k], "banks", 512, 20, 3);
         assert_int_equal(rig_word(&r, 511), last);
         assert_int_equal(rig_counter(&r, "rf.read.arrays"), 3 * reads);
         assert_int_equal(rig_counter(&r, "rf.write.arrays"), 3 * writes);
         assert_int_equal(rig_counter(&r, "rf.read.arrays.spared"), 5 * reads);
         rig_close(&r);
     }
+}
+
+/* As the SM's own, where requests need not wait: results come at once, and ops may read alone. */
+static void knowing_arbiter(void *m, uint64_t now) {
+    uint32_t busy = mech_sm->written_banks, waits = 0;
+    s.ended += mech_sm->nlone;
+    core_queue_lone(mech_sm, UINT32_MAX);
+    if (!mech_sm->spec->dual_port)
+        waits = mech_sm->read_banks & busy;
+    assert_false(waits);
+    core_conflicts(mech_sm, 0, lanes_of(mech_sm->write_banks & busy));
+    if (!busy) {
+        same_arbiter(m, now);
+        return;
+    }
+    uint32_t reads = 0, writes = 0;
+    for (uint32_t left; (left = mech_sm->write_banks & ~busy);) {
+        uint32_t b = (uint32_t)__builtin_ctz(left);
+        busy |= 1u << b;
+        writes += mech_sm->ops[mech_sm->bank_writes[b][0]].next != CORE_NONE;
+        core_serve_write(mech_sm, b, CORE_NONE);
+    }
+    for (uint32_t left = mech_sm->read_banks; left; left &= left - 1) {
+        uint32_t b = (uint32_t)__builtin_ctz(left);
+        if (!(busy >> b & 1) || mech_sm->spec->dual_port)
+            core_serve_read(mech_sm, b, CORE_NONE);
+        reads += mech_sm->read_banks >> b & 1;
+    }
+    core_conflicts(mech_sm, reads, writes);
+}
+
+static uint32_t write_at_once(void *m, int32_t op, uint32_t bank) {
+    (void)m;
+    const struct core_op *o = &mech_sm->ops[op];
+    assert_int_equal(o->place, core_place(mech_sm, op, 0, true));
+    assert_int_equal(bank, bank_of(mech_sm, o->warp, o->i->d));
+    assert_false((mech_sm->read_banks | mech_sm->write_banks | mech_sm->written_banks) >> bank & 1);
+    s.count++;
+    return s.count % 3 ? o->write_arrays : 0;
+}
+
+/* An owner of registers that leaves most where they are, and says of the others the same. */
+static bool is_own(const void *m, int32_t op, bool write) {
+    (void)m;
+    s.count++;
+    return op % 2 || (write && s.count % 3);
+}
+
+static bool is_silent(const void *m, uint32_t warp) {
+    (void)m;
+    assert_true(mech_sm->warps[warp].need->computes);
+    return s.at++ % 2;
+}
+
+static uint32_t base_place(void *m, int32_t op, uint32_t k, bool write) {
+    (void)m;
+    const struct core_op *o = &mech_sm->ops[op];
+    return bank_of(mech_sm, o->warp, write ? o->i->d + k : o->need->reads[k]);
+}
+
+static const uint16_t *base_places(void *m, int32_t op) {
+    static uint16_t places[CORE_OPS][MAX_SOURCE_WORDS];
+    for (uint32_t k = 0; k < mech_sm->ops[op].need->nreads; k++)
+        places[op][k] = (uint16_t)base_place(m, op, k, false);
+    s.ended++;
+    return places[op];
+}
+
+static void fill_nothing(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)warp, (void)i, (void)mask;
+}
+
+static void restore_nothing(void *m, uint32_t warp) {
+    (void)m, (void)warp;
+}
+
+/* Who is alone and knows more is asked less; nothing else changes. */
+static void test_alone(void **state) {
+    (void)state;
+    static const struct mech_points points[] = {
+        {.banks = {.arbitrate = knowing_arbiter, .write = write_at_once, .lone = true}},
+        {.registers = {.fill = fill_nothing,
+                       .place = base_place,
+                       .own = is_own,
+                       .silent = is_silent,
+                       .places = base_places,
+                       .restore = restore_nothing}}};
+    static const char *const settings[] = {"rf.banks=2",        "rf.banks=4",     "rf.banks=16",
+                                           "rf.dual_port=true", "rf.mapping=wid", "rf.collectors=3"};
+    static uint64_t base[RIG_COUNTERS], same[RIG_COUNTERS];
+    struct rig r;
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
+        for (size_t which = 0; which < sizeof points / sizeof *points; which++) {
+            run(&r, NULL, settings[k], "banks", 512, 20, 3);
+            uint64_t cycles = r.cycles;
+            uint32_t n = rig_counters(&r, base);
+            rig_close(&r);
+            run(&r, &points[which], settings[k], "banks", 512, 20, 3);
+            assert_int_equal(r.cycles, cycles);
+            assert_int_equal(rig_counters(&r, same), n);
+            assert_memory_equal(base, same, n * sizeof *base);
+            assert_true(s.count > 0 && s.ended > 0 && (s.at > 0) == (which == 1));
+            rig_close(&r);
+        }
 }
 
 /* ---- ops that mechanisms finish ---- */
@@ -1386,27 +1491,20 @@ static void thirds(void *m, int32_t op) {
     assert_int_equal(core_place(mech_sm, op, 1, true), 107);
 }
 
-static void fill_nothing(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    (void)m, (void)warp, (void)i, (void)mask; /* the latches are the registers here */
-}
-
-static void restore_nothing(void *m, uint32_t warp) {
-    (void)m, (void)warp;
-}
-
 /* Without an owner every register of every warp is a place; with one, the bank follows from what it says:
  * here all in one of four. */
 static void test_place(void **state) {
     (void)state;
     struct rig r;
-    run(&r, &(struct mech_points){.watch = {.issued = places}, .banks = {waiting_places}}, "rf.banks=4",
-        "banks", 64, 3, 3);
+    run(&r, &(struct mech_points){.watch = {.issued = places}, .banks = {.arbitrate = waiting_places}},
+        "rf.banks=4", "banks", 64, 3, 3);
     uint64_t cycles = r.cycles;
     assert_true(s.count > 0 && s.ended > 0);
     rig_close(&r);
     run(&r,
-        &(struct mech_points){.watch = {.issued = thirds},
-                              .registers = {fill_nothing, third, restore_nothing, NULL}},
+        &(struct mech_points){
+            .watch = {.issued = thirds},
+            .registers = {.fill = fill_nothing, .place = third, .restore = restore_nothing}},
         "rf.banks=4", "banks", 64, 3, 3);
     assert_true(r.cycles > cycles);
     rig_close(&r);
@@ -1454,7 +1552,9 @@ static void wrote_here(void *m, int32_t op, uint32_t k) {
 
 static void test_told_places(void **state) {
     (void)state;
-    static const struct mech_points p = {.registers = {fill_nothing, asked_place, restore_nothing, NULL},
+    static const struct mech_points p = {.registers = {.fill = fill_nothing,
+                                                       .place = asked_place,
+                                                       .restore = restore_nothing},
                                          .front = {.take = collect_here},
                                          .back = {.result = write_here, .written = wrote_here}},
                                     *const points[] = {&p};
@@ -1575,23 +1675,24 @@ static void test_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_ports),
-        cmocka_unit_test(test_lanes),      cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_fetch),      cmocka_unit_test(test_skip_cycles),
-        cmocka_unit_test(test_admit),      cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_held),       cmocka_unit_test(test_recalled),
-        cmocka_unit_test(test_want_slots), cmocka_unit_test(test_passed),
-        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
-        cmocka_unit_test(test_access),     cmocka_unit_test(test_supply),
-        cmocka_unit_test(test_dispatch),   cmocka_unit_test(test_read),
-        cmocka_unit_test(test_inject),     cmocka_unit_test(test_request),
-        cmocka_unit_test(test_ignore),     cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_retire_by),  cmocka_unit_test(test_take_every),
-        cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
-        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_redirect),
-        cmocka_unit_test(test_place),      cmocka_unit_test(test_park),
-        cmocka_unit_test(test_concern),    cmocka_unit_test(test_told_places),
-        cmocka_unit_test(test_any_order),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_fetch),       cmocka_unit_test(test_skip_cycles),
+        cmocka_unit_test(test_admit),       cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_held),        cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_want_slots),  cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible),    cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_alone),       cmocka_unit_test(test_access),
+        cmocka_unit_test(test_supply),      cmocka_unit_test(test_dispatch),
+        cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),
+        cmocka_unit_test(test_request),     cmocka_unit_test(test_ignore),
+        cmocka_unit_test(test_rest),        cmocka_unit_test(test_retire_by),
+        cmocka_unit_test(test_take_every),  cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_ride),        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_redirect),    cmocka_unit_test(test_place),
+        cmocka_unit_test(test_park),        cmocka_unit_test(test_concern),
+        cmocka_unit_test(test_told_places), cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

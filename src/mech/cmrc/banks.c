@@ -1,7 +1,7 @@
 /* The arbiter: each bank serves one request in a cycle, or two whose sub-banks differ (Table I). Writes go
  * first, then the oldest read whose collector can take it; the partner is the oldest that fits. The banks
  * take turns in being first, because they share the collectors. */
-#include "mech/cmrc/cmrc.h"
+#include "mech/cmrc/banks.h"
 
 /* A request that waits at a bank. */
 struct request {
@@ -13,9 +13,6 @@ struct request {
     uint64_t queued; /* order */
 };
 static const struct request no_request = {.at = CORE_NONE};
-
-/* How many arrays some sub-banks have. */
-static const uint8_t arrays_of_mask[1 << CMRC_FULL] = {0, 2, 2, 4, 2, 4, 4, 6, 2, 4, 4, 6, 4, 6, 6, 8};
 
 /* The bank looks at a write: what it takes is found out once. */
 static inline void look_once(struct cmrc *m, int32_t id) {
@@ -32,10 +29,6 @@ static EVERY_TIME bool bank_keeps(const struct cmrc *m, enum cmrc_rule rule, boo
     return usual || cmrc_keeps(m, rule);
 }
 
-static EVERY_TIME struct cmrc_reg *reg_at(struct cmrc *m, uint32_t place, bool usual) {
-    return usual ? &m->regs[m->slots[place]] : cmrc_at(m, place);
-}
-
 static EVERY_TIME struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
     const struct cmrc_op *o = &m->ops[id];
     look_once(m, id);
@@ -48,14 +41,6 @@ static EVERY_TIME struct request read_at(struct cmrc *m, int32_t at, int32_t pre
     const struct cmrc_op *o = &m->ops[r->op];
     uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : o->mask[r->source];
     return (struct request){at, prev, r->op, false, mask, r->place, o->queued};
-}
-
-/* A read of the register waits at the bank. */
-static EVERY_TIME bool cmrc_is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
-    for (int32_t r = sm->bank_reads[bank][0]; r != CORE_NONE; r = sm->reads[r].next)
-        if (sm->reads[r].place == place)
-            return true;
-    return false;
 }
 
 /* What the collector of an op has taken in this cycle. */
@@ -71,7 +56,7 @@ static EVERY_TIME struct cmrc_op *port_of(struct cmrc *m, int32_t op) {
 /* The collector can take what the request reads; with: the request that is served together with it. */
 static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with,
                                   uint32_t bank, bool usual) {
-    if (!m->sm->spec->collector_ports || q->write || m->sm->reads[q->at].source == CORE_NONE)
+    if (!PORTS(m->sm) || q->write || m->sm->reads[q->at].source == CORE_NONE)
         return true;
     const struct cmrc_op *p = port_of(m, q->op);
     bool same = with->at != CORE_NONE && !with->write && with->op == q->op;
@@ -136,38 +121,9 @@ static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct req
     return false;
 }
 
-/* An operand arrives at a collector. */
-static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
-                                    bool usual) {
-    struct cmrc_op *p = port_of(m, r->op);
-    if (reg_at(m, r->place, usual)->version != p->version[r->source])
-        m->wrong = "CMRC: a register was overwritten before it was read";
-    if (p->slices & mask && pairing(m, usual) == PAIR_ALL && m->sm->spec->collector_ports)
-        m->wrong = "CMRC: a collector took one slice from two registers";
-    m->n.type5 += p->operands && p->bank != bank;
-    m->n.collector_writes += !p->operands;
-    m->n.operands++;
-    p->slices |= mask;
-    p->bank = (uint8_t)bank;
-    p->operands++;
-}
-
-/* Two arrays make a sub-bank: those of an access to these, which is counted by its width. */
-static EVERY_TIME uint32_t count_access(struct cmrc *m, uint8_t mask) {
-    ++*m->by_mask[mask];
-    return arrays_of_mask[mask];
-}
-
-/* The same of one to or from outside the banks. */
-static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask) {
-    uint32_t arrays = count_access(m, mask);
-    m->n.unsent += CORE_ARRAYS - arrays;
-    return arrays;
-}
-
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
-static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
+static APART void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
     if (!q->write) {
         const struct core_read *r = &m->sm->reads[q->at];
         if (r->source != CORE_NONE)
@@ -213,46 +169,24 @@ static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
     serve(m, &a, bank, usual);
 }
 
-static APART void serve_several(struct cmrc *m, uint32_t bank) {
+APART void cmrc_serve_several(struct cmrc *m, uint32_t bank) {
     serve_bank(m, bank, true);
 }
 
-/* One operand waits at the bank, and nothing else: it needs no partner. */
-static EVERY_TIME void cmrc_read_alone(struct cmrc *m, struct sm *sm, uint32_t bank,
-                                       const struct core_read *r) {
-    struct cmrc_op *p = &m->ops[r->op];
-    uint8_t mask = p->mask[r->source];
-    if (p->cycle == sm->now && p->slices & mask && sm->spec->collector_ports)
-        return;
-    m->n.port_cycles++;
-    cmrc_deliver(m, r, mask, bank, true);
-    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
-}
-
-/* A bank as it is usually: one request waits there, and no other; of a write all lanes, which nobody has
- * looked at. */
-static EVERY_TIME void serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
-    int32_t at = sm->bank_reads[bank][0], id = sm->bank_writes[bank][0];
-    if (id == CORE_NONE) {
-        const struct core_read *r = &sm->reads[at];
-        if (r->next == CORE_NONE && r->source != CORE_NONE) {
-            cmrc_read_alone(m, sm, bank, r);
-            return;
-        }
-    } else if (at == CORE_NONE && sm->ops[id].next == CORE_NONE) {
-        uint8_t mask = cmrc_write_whole(m, id);
-        if (mask) {
-            m->n.port_cycles++;
-            core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
-            return;
-        }
+APART bool cmrc_serve_beside(struct cmrc *m, uint32_t bank) {
+    const struct request first = {.at = CORE_OPS, .write = true, .mask = m->written[bank]};
+    struct request q;
+    if (first.mask == CMRC_ALL) {
+        look_at_writes(m, bank);
+    } else if (find_write(m, bank, &first, &q, true)) {
+        count_pair(m, &first, &q);
+        serve(m, &q, bank, true);
     }
-    serve_several(m, bank);
+    return true;
 }
 
-/* All banks, from one on and around, one after the other: what is written at one may then wait at the next.
- */
-static EVERY_TIME void serve_banks(struct cmrc *m, uint32_t first, bool usual) {
+/* All banks, from one on and around. */
+static APART void serve_any(struct cmrc *m, uint32_t first) {
     struct sm *sm = m->sm;
     uint32_t before = (1u << first) - 1, waiting = sm->read_banks | sm->write_banks;
     for (uint32_t half = 0; half < 2; half++) {
@@ -260,20 +194,9 @@ static EVERY_TIME void serve_banks(struct cmrc *m, uint32_t first, bool usual) {
         for (uint32_t left; (left = waiting & some); waiting |= sm->write_banks) {
             uint32_t bank = (uint32_t)__builtin_ctz(left);
             some &= ~1u << bank; /* this one and those before it had their turn */
-            if (usual)
-                serve_one(m, sm, bank);
-            else
-                serve_bank(m, bank, false);
+            serve_bank(m, bank, false);
         }
     }
-}
-
-static APART void serve_usual(struct cmrc *m, uint32_t first) {
-    serve_banks(m, first, true);
-}
-
-static APART void serve_any(struct cmrc *m, uint32_t first) {
-    serve_banks(m, first, false);
 }
 
 /* No port conflicts: whatever waits is served. */
@@ -293,21 +216,27 @@ static void serve_all(struct cmrc *m) {
     }
 }
 
-void cmrc_arbitrate(void *state, uint64_t now) {
+/* The same of CMRC as it seldom is. */
+static APART void arbitrate_any(struct cmrc *m, uint32_t first) {
+    core_queue_lone(m->sm, UINT32_MAX);
+    if (m->params->pairing == PAIR_IDEAL)
+        serve_all(m);
+    else
+        serve_any(m, first);
+}
+
+EVERY_TIME void cmrc_arbitrate(void *state, uint64_t now) {
     struct cmrc *m = state;
     struct sm *sm = m->sm;
+    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (!(sm->read_banks | sm->write_banks))
         return;
-    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
-    if (m->params->pairing == PAIR_IDEAL) {
-        serve_all(m);
-        return;
-    }
-    (m->usual ? serve_usual : serve_any)(m, first);
-    if (sm->read_banks)
-        core_conflicts(sm, lanes_of(sm->read_banks), 0);
-    if (sm->write_banks)
-        core_conflicts(sm, 0, lanes_of(sm->write_banks));
+    if (m->usual)
+        cmrc_serve_usual(m, sm, first);
+    else
+        arbitrate_any(m, first);
+    if (sm->read_banks | sm->write_banks)
+        core_conflicts(sm, lanes_of(sm->read_banks), lanes_of(sm->write_banks));
 }
 
 /* Of accesses that are served whatever their sub-banks. */

@@ -88,7 +88,8 @@ static void start(void *state, const void *marks) {
     (void)marks;
     struct cmrc *m = state;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
-    m->usual = !m->owned && !m->params->omit && m->params->pairing == PAIR_ALL;
+    m->usual =
+        !m->owned && !m->params->omit && m->params->pairing == PAIR_ALL && m->params->depth >= CORE_OPS;
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
     cmrc_lay_out(m);
     m->warps = 0;
@@ -159,7 +160,7 @@ const struct mechanism mech_cmrc = {
                       .retire = retire,
                       .places = true},
             .values = {.sources = cmrc_sources},
-            .banks = {.arbitrate = cmrc_arbitrate},
+            .banks = {.arbitrate = cmrc_arbitrate, .write = cmrc_write_now, .lone = true},
             .forms = {.arrays = cmrc_arrays},
         },
     .params = PARAM_TABLE(struct cmrc_params, params, NULL),

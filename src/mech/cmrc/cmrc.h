@@ -42,7 +42,8 @@ enum { CMRC_SOURCES = 12, CMRC_WORDS = 8 };
 /* A register. */
 struct cmrc_reg {
     struct cmrc_form form;
-    bool known;       /* false: four bytes, and what they are is in the latch */
+    bool known : 1;   /* false: four bytes, and what they are is in the latch */
+    bool latched : 1; /* the latch has what the planes hold: it was taken from there */
     uint8_t spared;   /* sub-banks that it does not lie in, as bits; none of one that is not known */
     uint32_t version; /* counts writes */
 };
@@ -78,14 +79,17 @@ struct cmrc {
     bool usual;            /* that is not so, all rules hold, and any two accesses may share a port */
     uint32_t regs_of_warp; /* with padding */
     uint32_t warps;        /* resident */
-    uint16_t *slots;       /* by place: a number of bank and entry; not of those that have an owner */
-    bool *odd;             /* the same: the entry is */
-    uint32_t laid_out;     /* for so many registers of a warp */
-    struct cmrc_reg *regs; /* by slot: where in the banks they lie */
+    /* By place: a number of bank and entry; usual: the place itself, as no two have the same; not of those
+     * that have an owner. */
+    uint16_t *slots;
+    bool *odd;                       /* the same: the entry is */
+    uint32_t laid_out;               /* for so many registers of a warp */
+    struct cmrc_reg *regs;           /* by slot: where in the banks they lie */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
     struct cmrc_op *ops;             /* from CORE_NONE on, which is for control instructions */
     uint64_t order;                  /* of requests */
+    uint8_t written[CORE_MAX_BANKS]; /* sub-banks of a write that a bank took before it was served */
     const char *wrong;               /* what was found to be so */
     struct cmrc_counters n;
     uint64_t *by_mask[1 << CMRC_FULL]; /* of these: accesses as wide as so many sub-banks, by sub-banks */
@@ -117,9 +121,6 @@ static inline void cmrc_unlearn(struct cmrc *m, uint32_t place) {
 void cmrc_look(struct cmrc *m, int32_t op);
 /* It is written. */
 void cmrc_write(struct cmrc *m, int32_t op);
-/* Both at once, where nobody has looked at it and nothing has to be read before; returns its sub-banks, or 0:
- * that is not so, and nothing was done. */
-uint8_t cmrc_write_whole(struct cmrc *m, int32_t op);
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n);
 /* The sub-banks of a register. */
 uint8_t cmrc_place_mask(struct cmrc *m, uint32_t place);
@@ -127,5 +128,8 @@ uint8_t cmrc_place_mask(struct cmrc *m, uint32_t place);
 /* ---- banks.c: the arbiter ---- */
 void cmrc_arbitrate(void *m, uint64_t now);
 uint32_t cmrc_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
+
+/* ---- usual.c ---- */
+uint32_t cmrc_write_now(void *m, int32_t op, uint32_t bank);
 
 #endif

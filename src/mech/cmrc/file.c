@@ -12,8 +12,9 @@ void cmrc_lay_out(struct cmrc *m) {
         for (uint32_t r = 0; r < MAX_GPR && r < regs + banks; r++) {
             uint32_t entry = m->sm->spec->mapping == MAP_WID ? warp / banks * m->regs_of_warp + r
                                                              : (warp * m->regs_of_warp + r) / banks;
-            m->slots[warp * MAX_GPR + r] = (uint16_t)(entry * banks + bank_of(m->sm, warp, r));
-            m->odd[warp * MAX_GPR + r] = entry & 1;
+            uint32_t place = warp * MAX_GPR + r;
+            m->slots[place] = (uint16_t)(m->usual ? place : entry * banks + bank_of(m->sm, warp, r));
+            m->odd[place] = entry & 1;
         }
 }
 
@@ -41,8 +42,8 @@ static const struct cmrc_reg *find_owned(struct cmrc *m, uint32_t warp, uint32_t
 }
 
 /* What the planes of a source make goes to the instruction. */
-static void read_planes(struct cmrc *m, uint32_t warp, uint32_t reg, const struct cmrc_reg *r,
-                        uint32_t mask) {
+static APART void read_planes(struct cmrc *m, uint32_t warp, uint32_t reg, const struct cmrc_reg *r,
+                              uint32_t mask) {
     uint32_t value[WARP_LANES], *latch = core_latch(m->sm, warp, reg, mask);
     cmrc_load(m->params->sign, r->form, m->sm->warps[warp].w->r[reg], latch ? latch : value);
     if (!latch)
@@ -63,29 +64,54 @@ static void sources_owned(struct cmrc *m, uint32_t warp, const struct xinst *i, 
         o->before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
 }
 
-/* Where registers have no owner: what the instruction computes with, and the masks with which its reads begin
- * to wait, at once where nobody takes it before it collects. */
-void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct cmrc *m = state;
+/* The same where registers have none, and rules may be left out. */
+static APART void sources_any(struct cmrc *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     const struct core_need *need = m->sm->warps[warp].need;
-    if (__builtin_expect(!m->usual && m->params->pairing == PAIR_IDEAL, 0))
+    struct cmrc_op *o = &m->ops[core_next_op(m->sm)];
+    if (m->params->pairing == PAIR_IDEAL)
         return;
-    if (__builtin_expect(m->owned, 0)) {
+    if (m->owned) {
         sources_owned(m, warp, i, need, mask);
         return;
     }
+    o->looked = 0;
+    o->queued = ++m->order;
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        const struct cmrc_reg *r = cmrc_at(m, warp * MAX_GPR + need->reads[k]);
+        o->version[k] = r->version;
+        o->mask[k] = CMRC_ALL & ~r->spared;
+        if (r->spared)
+            read_planes(m, warp, need->reads[k], r, mask);
+    }
+}
+
+/* A register goes through its planes, and need not do so again before it is written if nobody else has a say
+ * in what latches hold. */
+static APART void read_usual(struct cmrc *m, uint32_t warp, uint32_t reg, struct cmrc_reg *r, uint32_t mask) {
+    read_planes(m, warp, reg, r, mask);
+    r->latched = mask == UINT32_MAX && m->sm->mech.n == 1 && !m->sm->check.on;
+}
+
+/* What the instruction computes with, and the masks with which its reads begin to wait, at once where nobody
+ * takes it before it collects. */
+EVERY_TIME void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct cmrc *m = state;
+    if (__builtin_expect(!m->usual, 0)) {
+        sources_any(m, warp, i, mask);
+        return;
+    }
+    const struct core_need *need = m->sm->warps[warp].need;
     struct cmrc_op *o = &m->ops[core_next_op(m->sm)];
-    const uint16_t *slots = &m->slots[warp * MAX_GPR];
-    const struct cmrc_reg *regs = m->regs;
+    struct cmrc_reg *regs = &m->regs[warp * MAX_GPR];
     o->looked = 0;
     o->queued = ++m->order;
     for (uint32_t k = 0, n = need->nreads; k < n; k++) {
-        const struct cmrc_reg *r = &regs[slots[need->reads[k]]];
+        struct cmrc_reg *r = &regs[need->reads[k]];
         uint8_t spared = r->spared;
         o->version[k] = r->version;
         o->mask[k] = CMRC_ALL & ~spared;
-        if (spared)
-            read_planes(m, warp, need->reads[k], r, mask);
+        if (spared && !r->latched)
+            read_usual(m, warp, need->reads[k], r, mask);
     }
 }
 
@@ -183,26 +209,13 @@ void cmrc_write(struct cmrc *m, int32_t id) {
         !cmrc_keeps(m, CM_EXPAND)) /* the other lanes were not read, and have no more planes than before */
         cmrc_lose(form_at(m, op->place), m->sm->warps[op->warp].w->r[reg], ~op->mask);
     r->form = o->form;
+    r->latched = false;
     r->known = m->owned || !injected; /* else the latches have what the copy is of */
     r->spared = (uint8_t)(r->known ? CMRC_ALL & ~o->write : 0);
     r->version++;
     if (m->owned && !injected)
         m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
     o->looked = 0;
-}
-
-uint8_t cmrc_write_whole(struct cmrc *m, int32_t id) {
-    const struct core_op *op = &m->sm->ops[id];
-    const struct warp *w = m->sm->warps[op->warp].w;
-    if (op->mask != UINT32_MAX || op->pc == CORE_NO_PC || m->owned || m->ops[id].looked)
-        return 0;
-    struct cmrc_reg *r = &m->regs[m->slots[op->place]];
-    r->form = measure(m, w->r[op->i->d + op->next_write], UINT32_MAX);
-    r->known = true;
-    r->version++;
-    uint8_t mask = cmrc_mask(r->form.width, m->odd[op->place]);
-    r->spared = (uint8_t)(CMRC_ALL & ~mask);
-    return mask;
 }
 
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {

@@ -48,15 +48,8 @@ static WIDE_PART struct cmrc_form form(enum cmrc_sign sign, const uint32_t v[WAR
     return (struct cmrc_form){signed_bytes(v, lanes), false};
 }
 
-WIDE_HERE(struct cmrc_form, form_of_all, (enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes),
-          form, sign, v, lanes)
-
-struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
-    uint32_t one = v[__builtin_ctz(lanes)];
-    if (sign != SIGN_FILL && (one ^ (0u - (one >> 31))) >> 23) /* a lane that needs all bytes decides */
-        return (struct cmrc_form){CMRC_FULL, false};
-    return form_of_all(sign, v, lanes);
-}
+WIDE_TOO(struct cmrc_form, cmrc_form_of_all,
+         (enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes), form, sign, v, lanes)
 
 /* The value that the stored bytes of a word stand for. */
 static WIDE_PART uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {

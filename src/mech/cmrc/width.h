@@ -27,7 +27,14 @@ struct cmrc_form {
 enum { CMRC_FULL = 4 };
 
 /* The form of a value in these lanes, which are not none; the others do not matter. */
-struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes);
+struct cmrc_form cmrc_form_of_all(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes);
+/* The same; often one lane, which needs all bytes, decides. */
+static inline struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    uint32_t one = v[lanes & 1 ? 0 : __builtin_ctz(lanes)];
+    if (sign != SIGN_FILL && (one ^ (0u - (one >> 31))) >> 23)
+        return (struct cmrc_form){CMRC_FULL, false};
+    return cmrc_form_of_all(sign, v, lanes);
+}
 /* Whether the value of each of these lanes can be stored so. */
 bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes);
 /* What comes back of v from the planes that the form has. */

@@ -116,6 +116,8 @@ static void start(void *m, const void *marks) {
     memset(d->renamed, 0, sizeof d->renamed);
     memset(d->copying, 0, sizeof d->copying);
     memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
+    if (!d->on)
+        core_rest(d->sm, d);
 }
 
 static const char *finish(void *m, bool cut) {
@@ -134,7 +136,7 @@ static const char *finish(void *m, bool cut) {
 static void block(void *m, uint32_t slot, bool enters) {
     struct darsie *d = m;
     struct darsie_block *b = &d->blocks[slot];
-    if (!d->on)
+    if (!darsie_is_on(d))
         return;
     if (!enters) {
         darsie_clear(d, slot);
@@ -149,14 +151,16 @@ static void block(void *m, uint32_t slot, bool enters) {
 static void warp(void *m, uint32_t slot, bool enters) {
     struct darsie *d = m;
     uint64_t others = ~(UINT64_C(1) << slot);
-    if (!d->on)
+    if (!darsie_is_on(d))
         return;
     if (enters) {
         uint32_t regs = d->sm->x->img->prog->nregs;
         memset(d->latched[slot], 0, regs * sizeof *d->latched[slot]);
+        memset(d->loaded[slot], 0, sizeof d->loaded[slot]);
         memset(d->map[slot], 0xff, regs * sizeof *d->map[slot]);
-        for (uint32_t k = 0; k < CORE_BUFFER; k++)
-            d->buffered[slot][k].nsrc = d->buffered[slot][k].nold = d->buffered[slot][k].ndst = 0;
+        d->naming[slot] = 0;
+        d->stands_at[slot] = NULL;
+        d->standing &= ~warp_bit(slot);
         darsie_enter(d, slot);
         return;
     }
@@ -164,13 +168,14 @@ static void warp(void *m, uint32_t slot, bool enters) {
     d->blocks[d->sm->warps[slot].block].members &= others;
 }
 
-static void darsie_tick(void *m, uint64_t now) {
+static EVERY_TIME void darsie_tick(void *m, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     d->n.register_cycles += d->in_use;
-    if (d->leaving)
-        d->n.copy_waits += (uint32_t)__builtin_popcountll(d->leaving);
-    darsie_rename_tick(d);
+    if (d->nreading)
+        darsie_release_read(d);
+    if (d->leaving || !queue_empty(&d->copies))
+        darsie_copy(d);
 }
 
 static uint64_t next(const void *m, uint64_t now) {
@@ -223,6 +228,9 @@ MECHANISM(darsie) = {
             .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded, .recalled = darsie_recalled},
             .registers = {.fill = darsie_fill,
                           .place = darsie_place,
+                          .own = darsie_own,
+                          .silent = darsie_silent,
+                          .places = darsie_places,
                           .restore = darsie_restore,
                           .holds = darsie_holds},
         },

@@ -62,6 +62,7 @@ struct darsie_entry {
     uint64_t history;    /* of branches, when these are no barriers */
     uint64_t generation; /* of all entries, one after the other */
     uint64_t done;       /* warps that have passed */
+    uint64_t standing;   /* warps that stand before it; true only of those of darsie.standing */
     uint16_t dst[DARSIE_WORDS];
     /* Serials of the leader's sources, and of what a guarded result keeps: a register that was freed and
      * given to another value is another version. 0: private. */
@@ -77,15 +78,17 @@ struct darsie_block {
     struct darsie_entry *entries;
 };
 
-/* An instruction between decode and its end. References are held to all registers named. */
+/* An instruction between decode and its end that names registers of the block: in a buffer, where
+ * darsie.naming says so, or on its way, with its op noted. References are held to all registers named. */
 struct darsie_inst {
     uint8_t nsrc, nold, ndst; /* 0: none is of the block */
     bool valued;              /* a leader's result is in the block's registers */
     uint8_t entry;
     uint64_t generation;
-    uint16_t src[DARSIE_SOURCES]; /* in the order of core_need.reads */
-    uint16_t old[DARSIE_WORDS];   /* where a guarded destination was */
-    uint16_t dst[DARSIE_WORDS];   /* of a leader */
+    uint16_t src[DARSIE_SOURCES];   /* in the order of core_need.reads */
+    uint16_t old[DARSIE_WORDS];     /* where a guarded destination was */
+    uint16_t dst[DARSIE_WORDS];     /* of a leader */
+    uint16_t place[DARSIE_SOURCES]; /* of each source, from when it is read */
 };
 
 /* A register to be copied, for lanes mask: of a warp that leaves, or what a guarded write keeps. */
@@ -113,7 +116,11 @@ struct darsie {
     /* Warps with a control instruction in their buffer; those of which it is not known. */
     uint64_t behind, changed;
     uint64_t generation;
-    uint32_t turn;                   /* warp whose pc the coalescer looks at first */
+    uint32_t turn; /* warp whose pc the coalescer looks at first */
+    /* Warps that found an entry in which all is as it must be but that its leader has not written back, and
+     * have neither fetched nor skipped since; and these entries. */
+    uint64_t standing;
+    struct darsie_entry *stands_at[CORE_MAX_WARPS];
     uint64_t elected_at;             /* cycle of the last election */
     uint32_t elected;                /* in it */
     uint32_t in_use;                 /* registers of all blocks */
@@ -124,9 +131,11 @@ struct darsie {
     uint16_t (*map)[MAX_GPR + 1];                  /* by warp and register */
     uint64_t (*latched)[MAX_GPR + 1];              /* serial of the register whose value the latch holds */
     uint64_t renamed[CORE_MAX_WARPS][DARSIE_SETS]; /* registers of a warp that are the block's, as bits */
+    uint64_t loaded[CORE_MAX_WARPS][DARSIE_SETS];  /* those for which latched is not 0 */
     uint64_t history[CORE_MAX_WARPS];
     uint32_t copying[CORE_MAX_WARPS];            /* copies of a warp that leaves, under way */
     struct darsie_inst (*buffered)[CORE_BUFFER]; /* as the warps' buffers */
+    uint32_t naming[CORE_MAX_WARPS];             /* which of these name registers of the block, as bits */
     struct darsie_inst *ops;                     /* by number of the SM's op */
     struct darsie_copy *copy_of;                 /* by number of an injected op */
     uint32_t (*value)[WARP_LANES]; /* of the blocks' registers, by block * DARSIE_MOST + number */
@@ -142,6 +151,16 @@ struct darsie {
 
 static inline bool darsie_keeps(const struct darsie *d, enum darsie_rule rule) {
     return !(d->params->omit & (int32_t)rule);
+}
+
+/* The launch has something to gain. If not, a mechanism that is alone rests. */
+static inline bool darsie_is_on(const struct darsie *d) {
+#ifdef CORE_ALONE
+    (void)d;
+    return true;
+#else
+    return d->on;
+#endif
 }
 
 /* The version that a register of the block holds; 0 for a private one, which equals no other. */
@@ -161,6 +180,19 @@ static inline bool darsie_renames(const struct darsie *d, uint32_t warp) {
 static inline void darsie_ask(struct darsie *d, uint64_t warps) {
     for (uint64_t left = warps & d->held; left; left &= left - 1)
         core_ask(d->sm, (uint32_t)__builtin_ctzll(left));
+}
+
+/* The latch of a warp's register holds the value of this register of the block. */
+static inline void darsie_latch(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
+    d->latched[warp][reg] = d->serial[id];
+    d->loaded[warp][reg / 64] |= UINT64_C(1) << (reg % 64);
+}
+/* The latches of these registers hold something else. */
+static inline void darsie_unlatch(struct darsie *d, uint32_t warp, uint32_t first, uint32_t n) {
+    for (uint32_t reg = first; reg < first + n; reg++) {
+        d->latched[warp][reg] = 0;
+        d->loaded[warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
+    }
 }
 
 /* ---- rename.c: maps, registers of blocks, copies ---- */
@@ -189,27 +221,45 @@ static inline bool darsie_names_renamed(struct darsie *d, uint32_t warp, const s
 }
 /* The instruction takes its sources, of which some, or of its destinations, are the block's; the destinations
  * become the warp's own. */
-void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc);
+/* Where in the warp's buffer the instruction goes that was decoded. */
+static inline uint32_t darsie_entering(const struct darsie *d, uint32_t warp) {
+    const struct core_warp *cw = &d->sm->warps[warp];
+    return (cw->first + cw->buffered) % CORE_BUFFER;
+}
+/* Whether it names registers of the block. */
+static inline void darsie_set_naming(struct darsie *d, uint32_t warp, bool names) {
+    uint32_t at = darsie_entering(d, warp);
+    d->naming[warp] = (d->naming[warp] & ~(1u << at)) | (uint32_t)names << at;
+}
+/* The instruction in front of the warp's buffer does. */
+static inline bool darsie_is_naming(const struct darsie *d, uint32_t warp) {
+    return d->naming[warp] >> d->sm->warps[warp].first & 1;
+}
 /* The same of any instruction. */
-static inline void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc,
-                                         struct darsie_inst *c) {
-    c->nsrc = c->nold = c->ndst = 0;
-    if (darsie_names_renamed(d, warp, &d->sm->needs[pc]))
-        darsie_decode_named(d, warp, pc, c);
+static inline void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc) {
+    bool names = darsie_names_renamed(d, warp, &d->sm->needs[pc]);
+    darsie_set_naming(d, warp, names);
+    if (__builtin_expect(names, 0))
+        darsie_decode_named(d, warp, pc);
 }
 void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void darsie_restore(void *m, uint32_t warp);
 /* Numbers the places of registers, once for a machine. */
 void darsie_number_places(struct darsie *d);
 uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write);
+bool darsie_own(const void *m, int32_t op, bool write);
+const uint16_t *darsie_places(void *m, int32_t op);
+bool darsie_silent(const void *m, uint32_t warp);
 uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg);
 void darsie_issued(void *m, int32_t op);
 void darsie_result(void *m, int32_t op);
 void darsie_retire(void *m, int32_t op);
-/* The instruction reads no more. */
+/* The instruction reads no more; it keeps no lanes. */
 void darsie_release(struct darsie *d, struct darsie_inst *c);
-/* Each cycle: operands that were read, copies that can go. */
-void darsie_rename_tick(struct darsie *d);
+void darsie_release_old(struct darsie *d, struct darsie_inst *c);
+/* Each cycle in which there are any: copies that can go. */
+void darsie_copy(struct darsie *d);
 /* Ops that have read their operands hold these no more. */
 void darsie_release_read(struct darsie *d);
 /* All mappings of a warp go, with nobody to read them. */
@@ -222,7 +272,7 @@ void darsie_end_warp(struct darsie *d, uint32_t warp);
 struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc);
 /* Makes the warp the leader of pc, if it can be: false, with the reason counted, when it executes privately.
  */
-bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc);
 /* Are the sources of the warp those of the entry's leader? */
 bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, uint32_t warp, uint32_t pc);
 /* The warp takes the entry's result. */

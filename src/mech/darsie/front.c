@@ -50,46 +50,35 @@ static enum found darsie_look(struct darsie *d, uint32_t warp, uint32_t pc, stru
     return e->pending ? FOUND_WAIT : FOUND_READY;
 }
 
-/* One cycle of the PC coalescer: pcs that are looked up, each once, and what is found. */
-struct pc_coalescer {
-    uint32_t n;
-    uint64_t concerned;                             /* warps of blocks in which something was found */
-    uint64_t at[DARSIE_MOST], history[DARSIE_MOST]; /* block and pc; branches before it */
-    struct darsie_entry *found[DARSIE_MOST];
-};
-
-/* What is found for the warp's pc in this cycle; NULL, too, when it is not looked up. */
-static inline struct darsie_entry *look_up(struct darsie *d, struct pc_coalescer *c, uint32_t warp,
-                                           uint32_t block, uint32_t pc) {
-    uint64_t at = (uint64_t)block << 32 | pc, history = d->history[warp];
-    for (uint32_t k = 0; k < c->n; k++)
-        if (c->at[k] == at && c->history[k] == history)
-            return c->found[k] && c->found[k]->valid ? c->found[k] : NULL;
-    if (c->n == (uint32_t)d->params->ports)
-        return NULL;
-    struct darsie_entry *e = d->marks[pc].redundant ? darsie_find(d, warp, pc) : NULL;
-    c->at[c->n] = at;
-    c->history[c->n] = history;
-    c->found[c->n++] = e;
-    if (e)
-        c->concerned |= d->blocks[block].members;
-    d->n.lookups++;
-    d->turn = warp + 1;
-    return e;
+/* The entry of the warp's pc, if there is one; it may have been found before. */
+static EVERY_TIME struct darsie_entry *find_for(struct darsie *d, uint32_t warp, uint32_t pc) {
+    struct darsie_entry *e = d->stands_at[warp];
+    if (d->standing & warp_bit(warp) && e->standing & warp_bit(warp) && e->valid)
+        return e;
+    return d->marks[pc].redundant ? darsie_find(d, warp, pc) : NULL;
 }
 
-/* The warp may fetch; or it skips, or waits for what it will skip. */
-static inline bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
-    const struct core_warp *cw = &d->sm->warps[warp];
-    uint32_t pc = cw->fetch_pc;
-    struct darsie_entry *e = look_up(d, c, warp, cw->block, pc);
-    if (!e)
-        return true;
+/* The warp stands before an entry whose leader has not written back: it does so until that has, or the warp
+ * fetches. */
+static void stand(struct darsie *d, uint32_t warp, struct darsie_entry *e) {
+    if (d->stands_at[warp])
+        d->stands_at[warp]->standing &= ~warp_bit(warp);
+    d->stands_at[warp] = e;
+    e->standing |= warp_bit(warp);
+    d->standing |= warp_bit(warp);
+}
+
+/* An entry was found for the warp's pc. It may fetch; or it skips, or waits for what it will skip. */
+static bool may_fetch(struct darsie *d, uint32_t warp, struct darsie_entry *e) {
+    uint32_t pc = d->sm->warps[warp].fetch_pc;
     switch (darsie_look(d, warp, pc, e)) {
     case FOUND_WAIT:
         d->n.waits++;
+        if (!out_of_order(d, warp, &d->marks[pc]))
+            stand(d, warp, e);
         return false;
     case FOUND_READY:
+        d->standing &= ~warp_bit(warp);
         darsie_follow(d, warp, pc, e);
         core_skip(d->sm, warp, pc);
         d->n.skipped++;
@@ -99,29 +88,83 @@ static inline bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t 
     }
 }
 
+/* Those of these warps, all of a block, that stand at the pc behind the same branches. */
+static EVERY_TIME uint64_t at_pc(const struct darsie *d, uint64_t warps, uint32_t pc, uint64_t history) {
+    const struct core_warp *all = d->sm->warps;
+    bool together = d->params->cf_sync; /* there is one history */
+    uint64_t same = 0;
+    for (uint64_t left = warps; left; left &= left - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left);
+        if (all[warp].fetch_pc == pc && (together || d->history[warp] == history))
+            same |= left & (0 - left);
+    }
+    return same;
+}
+
+/* Entries that were found in a cycle, each for some warps. */
+struct found_entries {
+    uint32_t n;
+    uint64_t all; /* these warps */
+    uint64_t warps[DARSIE_MOST];
+    struct darsie_entry *entry[DARSIE_MOST];
+};
+
+/* Warps for which an entry was found go on in turn, those above first; returns those that may not fetch. */
+static APART uint64_t may_not_fetch(struct darsie *d, const struct found_entries *f, uint64_t above) {
+    uint64_t stay = 0;
+    for (uint64_t left = f->all, bit; left; left ^= bit) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left & above ? left & above : left), k = 0;
+        bit = warp_bit(warp);
+        while (!(f->warps[k] & bit))
+            k++;
+        if (f->entry[k]->valid && !may_fetch(d, warp, f->entry[k]))
+            stay |= bit;
+    }
+    return stay;
+}
+
+/* One cycle of the PC coalescer: some pcs of these warps are looked up, each once, in turn; returns the warps
+ * that may not fetch. */
+static EVERY_TIME uint64_t look_up(struct darsie *d, uint64_t warps) {
+    uint64_t stay = 0, above = d->turn >= CORE_MAX_WARPS ? 0 : ~UINT64_C(0) << d->turn;
+    struct found_entries f; /* only its first n are read */
+    f.n = 0;
+    f.all = 0;
+    for (uint32_t n = (uint32_t)d->params->ports; warps && n; n--) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(warps & above ? warps & above : warps);
+        const struct core_warp *cw = &d->sm->warps[warp];
+        uint64_t block = warps & d->blocks[cw->block].members, stand = 0, same = warp_bit(warp);
+        uint32_t pc = cw->fetch_pc;
+        struct darsie_entry *e = find_for(d, warp, pc);
+        d->n.lookups++;
+        d->turn = warp + 1;
+        if (e && e->pending) {
+            stand = block & e->standing & d->standing;
+            stay |= stand;
+            d->n.waits += warps_of(stand);
+        }
+        if (e || n > 1)
+            same = at_pc(d, block & ~stand, pc, d->history[warp]);
+        warps &= ~(same | stand);
+        if (!e || !same)
+            continue;
+        f.all |= f.warps[f.n] = same;
+        f.entry[f.n++] = e;
+    }
+    return f.n ? stay | may_not_fetch(d, &f, above) : stay;
+}
+
 uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
     set &= ~behind_control(d, set);
-    struct pc_coalescer c; /* only its first n keys are read */
-    c.n = 0;
-    c.concerned = 0;
     if (wanting & d->waiting)
-        d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
+        d->n.branch_waits += warps_of(wanting & d->waiting);
     wanting &= ~held;
-    if (!set)
-        return wanting;
-    uint64_t above = d->turn >= CORE_MAX_WARPS ? 0 : set & ~UINT64_C(0) << d->turn,
-             part[2] = {above, set & ~above};
-    for (uint32_t p = 0; p < 2; p++)
-        for (uint64_t left = part[p]; left; left &= left - 1) {
-            uint32_t warp = (uint32_t)__builtin_ctzll(left);
-            if (!may_fetch(d, &c, warp))
-                wanting &= ~warp_bit(warp);
-            if (c.n == (uint32_t)d->params->ports) /* nothing new is looked up */
-                left &= c.concerned | warp_bit(warp);
-        }
+    if (set)
+        wanting &= ~look_up(d, set);
+    d->standing &= ~wanting;
     return wanting;
 }
 
@@ -146,8 +189,7 @@ void darsie_recalled(void *m, uint32_t warp, uint64_t now) {
 }
 
 /* A redundant instruction of a warp on the majority path was decoded. */
-static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c,
-                                         uint64_t now) {
+static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
     struct darsie_entry *e = darsie_find(d, warp, pc);
     d->n.lookups++;
     if (out_of_order(d, warp, &d->marks[pc]))
@@ -162,7 +204,7 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
         return DECODE_DROP;
     case FOUND_OTHER:
         d->n.private_versions++;
-        darsie_decode_private(d, warp, pc, c);
+        darsie_decode_private(d, warp, pc);
         darsie_passed(d, d->sm->warps[warp].block, e, warp_bit(warp));
         return DECODE_KEEP;
     default:
@@ -172,45 +214,42 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
         d->elected = 0;
     if (d->elected == (uint32_t)d->params->elections)
         return DECODE_WAIT;
-    if (darsie_lead(d, warp, pc, c)) {
+    if (darsie_lead(d, warp, pc)) {
         d->elected_at = now;
         d->elected++;
     } else {
-        darsie_decode_private(d, warp, pc, c);
+        darsie_decode_private(d, warp, pc);
     }
     return DECODE_KEEP;
 }
 
-static APART enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c,
-                                     uint64_t now) {
+static APART enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
     if (d->held & warp_bit(warp))
         settle(d, warp, now);
     if (!(d->majority & warp_bit(warp))) {
         if (d->leaving & warp_bit(warp))
             return darsie_hold(d, warp, false, now);
         d->n.off_path += d->marks[pc].redundant;
-        c->nsrc = c->nold = c->ndst = 0;
+        darsie_set_naming(d, warp, false);
         return DECODE_KEEP;
     }
     if ((d->waiting | d->sm->blocked) & warp_bit(warp) || behind_control(d, warp_bit(warp)))
         return darsie_hold(d, warp, false, now);
     if (d->marks[pc].redundant)
-        return decode_redundant(d, warp, pc, c, now);
-    darsie_decode_private(d, warp, pc, c);
+        return decode_redundant(d, warp, pc, now);
+    darsie_decode_private(d, warp, pc);
     return DECODE_KEEP;
 }
 
-enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
+EVERY_TIME enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
     struct darsie *d = m;
     enum mech_decode verdict = DECODE_KEEP;
-    if (d->on) {
-        const struct core_warp *cw = &d->sm->warps[warp];
-        struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
+    if (darsie_is_on(d)) {
         uint64_t special = ~d->majority | d->held | d->waiting | d->sm->blocked | d->behind | d->changed;
         if (special & warp_bit(warp) || d->marks[pc].redundant)
-            verdict = decode(d, warp, pc, c, now);
+            verdict = decode(d, warp, pc, now);
         else
-            darsie_decode_private(d, warp, pc, c);
+            darsie_decode_private(d, warp, pc);
     }
     if (verdict == DECODE_KEEP && d->sm->needs[pc].control)
         d->behind |= warp_bit(warp);

@@ -18,14 +18,14 @@
 
 /* An instruction as the hardware of a launch sees it. */
 struct darsie_mark {
-    uint16_t versions; /* bit k: source register k must be of the leader's version */
-    bool redundant;    /* led and followed */
-    bool old_version;  /* guarded: the old value of the destination must be of the leader's version */
-    bool load;         /* redundant, and of memory that may be written */
-    bool global;       /* such a load may be of global memory */
-    bool ordered;      /* store, atomic, asynchronous copy, ordered load: no redundant load overtakes it */
-    bool sync;         /* branch at which the majority path waits for all its warps */
-    bool level;        /* barrier at which warps are in the same round of all loops */
+    uint16_t versions;    /* bit k: source register k must be of the leader's version */
+    bool redundant : 1;   /* led and followed */
+    bool old_version : 1; /* guarded: the old value of the destination must be of the leader's version */
+    bool load : 1;        /* redundant, and of memory that may be written */
+    bool global : 1;      /* such a load may be of global memory */
+    bool ordered : 1;     /* store, atomic, asynchronous copy, ordered load: no redundant load overtakes it */
+    bool sync : 1;        /* branch at which the majority path waits for all its warps */
+    bool level : 1;       /* barrier at which warps are in the same round of all loops */
 };
 
 /* Of one kernel, before the shape of its blocks is known. */

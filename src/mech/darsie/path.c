@@ -116,18 +116,17 @@ static void note_control(struct darsie *d, uint32_t warp, const struct xinst *i)
 void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct darsie *d = m;
     const struct core_warp *cw = &d->sm->warps[warp];
-    struct darsie_inst *c = &d->buffered[warp][cw->first];
-    if (!d->on)
+    if (!darsie_is_on(d))
         return;
     d->changed |= warp_bit(warp);
     darsie_ask(d, warp_bit(warp));
-    darsie_release(d, c);
-    for (uint32_t k = 0; k < c->nold; k++)
-        if (c->old[k] != DARSIE_PRIVATE)
-            darsie_unref(d, c->old[k]);
-    c->nold = 0;
-    for (uint32_t k = 0; k < i->ndw; k++)
-        d->latched[warp][i->d + k] = 0;
+    if (darsie_is_naming(d, warp)) {
+        struct darsie_inst *c = &d->buffered[warp][cw->first];
+        darsie_release(d, c);
+        darsie_release_old(d, c);
+        d->naming[warp] &= ~(1u << cw->first);
+    }
+    darsie_unlatch(d, warp, i->d, i->ndw);
     if (mask)
         note_control(d, warp, i);
     if (!(d->majority & warp_bit(warp)))
@@ -162,7 +161,7 @@ void darsie_barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
     struct darsie *d = m;
     struct darsie_block *b = &d->blocks[block];
     uint64_t live = 0, whole = 0;
-    if (!d->on || !opened)
+    if (!darsie_is_on(d) || !opened)
         return;
     for (uint64_t left = b->members; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);

@@ -73,8 +73,10 @@ static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i,
     }
 }
 
-void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
+APART void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc) {
     const struct core_need *need = &d->sm->needs[pc];
+    struct darsie_inst *c = &d->buffered[warp][darsie_entering(d, warp)];
+    c->nsrc = c->nold = c->ndst = 0;
     take_sources(d, warp, need, c);
     make_private(d, warp, need->i, c);
 }
@@ -86,7 +88,7 @@ void darsie_release(struct darsie *d, struct darsie_inst *c) {
     c->nsrc = 0;
 }
 
-static void release_old(struct darsie *d, struct darsie_inst *c) {
+void darsie_release_old(struct darsie *d, struct darsie_inst *c) {
     for (uint32_t k = 0; k < c->nold; k++)
         if (c->old[k] != DARSIE_PRIVATE)
             darsie_unref(d, c->old[k]);
@@ -98,7 +100,7 @@ static void load_latch(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t i
     if (d->latched[warp][reg] == d->serial[id])
         return;
     memcpy(d->sm->warps[warp].w->r[reg], d->value[id], sizeof d->value[id]);
-    d->latched[warp][reg] = d->serial[id];
+    darsie_latch(d, warp, reg, id);
 }
 
 /* What the sources of a leader look like, all together. */
@@ -119,12 +121,9 @@ static void note_form(struct darsie *d, uint32_t warp, const struct xinst *i, co
     }
 }
 
-void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct darsie *d = m;
+static APART void fill_named(struct darsie *d, uint32_t warp, const struct xinst *i, uint32_t mask) {
     const struct core_warp *cw = &d->sm->warps[warp];
     const struct darsie_inst *c = &d->buffered[warp][cw->first];
-    if (!d->on || !(c->nsrc | c->nold | c->ndst))
-        return;
     const struct core_need *need = &d->sm->needs[cw->next];
     for (uint32_t k = 0; k < c->nsrc; k++) {
         uint16_t id = darsie_keeps(d, RULE_CAPTURE) ? c->src[k] : d->map[warp][need->reads[k]];
@@ -136,6 +135,12 @@ void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
             load_latch(d, warp, i->d + k, c->old[k]);
     if (c->ndst)
         note_form(d, warp, i, c);
+}
+
+EVERY_TIME void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct darsie *d = m;
+    if (darsie_is_on(d) && darsie_is_naming(d, warp))
+        fill_named(d, warp, i, mask);
 }
 
 void darsie_restore(void *m, uint32_t warp) {
@@ -162,7 +167,7 @@ void darsie_number_places(struct darsie *d) {
         d->reg_places[reg] = (by_warp ? reg : reg / banks) * banks;
 }
 
-static uint32_t darsie_place_of(const struct darsie *d, uint16_t id, uint32_t warp, uint32_t reg) {
+static EVERY_TIME uint32_t darsie_place_of(const struct darsie *d, uint16_t id, uint32_t warp, uint32_t reg) {
     if (id == DARSIE_PRIVATE)
         return d->warp_places[warp] + d->reg_places[reg] + bank_of(d->sm, warp, reg);
     return d->block_places + id / DARSIE_MOST * d->regs + id % DARSIE_MOST;
@@ -176,10 +181,36 @@ uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write) {
         return darsie_place_of(d, write ? c->to : c->from, o->warp, c->reg);
     }
     const struct darsie_inst *c = &d->ops[op];
+    if (!o->noted)
+        return darsie_place_of(d, DARSIE_PRIVATE, o->warp, write ? o->i->d + k : o->need->reads[k]);
     if (write)
         return darsie_place_of(d, k < c->ndst ? c->dst[k] : DARSIE_PRIVATE, o->warp, o->i->d + k);
     bool shared = k < c->nsrc && d->params->conflicts;
     return darsie_place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
+}
+
+EVERY_TIME bool darsie_silent(const void *m, uint32_t warp) {
+    const struct darsie *d = m;
+    const struct core_need *need = d->sm->warps[warp].need;
+    return !darsie_is_naming(d, warp) && !need->parted && !(d->loaded[warp][need->dest_word] & need->dest);
+}
+
+/* Copies find room for themselves at the tick, and look there at what is being written. */
+EVERY_TIME bool darsie_own(const void *m, int32_t op, bool write) {
+    const struct darsie *d = m;
+    return !d->sm->ops[op].noted && !(write && (d->leaving || !queue_empty(&d->copies)));
+}
+
+APART const uint16_t *darsie_places(void *m, int32_t op) {
+    struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    const struct core_need *need = o->need;
+    struct darsie_inst *c = &d->ops[op];
+    bool shared = c->nsrc && d->params->conflicts;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++)
+        c->place[k] =
+            (uint16_t)darsie_place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, need->reads[k]);
+    return c->place;
 }
 
 uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
@@ -188,10 +219,11 @@ uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
     const struct darsie_inst *c = &d->buffered[warp][cw->first];
     const struct core_need *need = &d->sm->needs[cw->next];
     const struct xinst *i = &d->sm->x->img->code[cw->next];
+    bool names = darsie_is_on(d) && darsie_is_naming(d, warp);
     uint16_t id = DARSIE_PRIVATE;
-    for (uint32_t k = 0; d->on && k < c->nsrc; k++)
+    for (uint32_t k = 0; names && k < c->nsrc; k++)
         id = need->reads[k] == reg ? c->src[k] : id;
-    for (uint32_t k = 0; d->on && k < c->nold; k++)
+    for (uint32_t k = 0; names && k < c->nold; k++)
         id = i->d + k == reg && c->old[k] != DARSIE_PRIVATE ? c->old[k] : id;
     if (id == DARSIE_PRIVATE && d->copying[warp]) /* it may be on its way there */
         return CORE_NO_PLACE;
@@ -241,20 +273,14 @@ static void note_memory(struct darsie *d, const struct core_op *o) {
         darsie_flush_global(d);
 }
 
-void darsie_issued(void *m, int32_t op) {
-    struct darsie *d = m;
-    const struct core_op *o = &d->sm->ops[op];
-    struct darsie_inst *c = &d->ops[op], *from = &d->buffered[o->warp][d->sm->warps[o->warp].first];
-    c->nsrc = c->nold = c->ndst = 0;
-    if (!d->on)
-        return;
-    if (from->nsrc | from->nold | from->ndst) {
-        *c = *from;
-        from->nsrc = from->nold = from->ndst = 0;
-        c->valued = false;
-    }
-    for (uint32_t k = 0; k < o->i->ndw; k++)
-        d->latched[o->warp][o->i->d + k] = 0;
+static APART void issue_named(struct darsie *d, int32_t op) {
+    struct core_op *o = &d->sm->ops[op];
+    uint32_t at = d->sm->warps[o->warp].first;
+    struct darsie_inst *c = &d->ops[op];
+    *c = d->buffered[o->warp][at];
+    c->valued = false;
+    d->naming[o->warp] &= ~(1u << at);
+    o->noted = true;
     if (c->nsrc) {
         assert(d->nreading < 2 * CORE_OPS);
         d->reading[d->nreading++] = op;
@@ -262,22 +288,36 @@ void darsie_issued(void *m, int32_t op) {
     if (c->nold && o->mask != (uint32_t)DARSIE_ALL_LANES)
         merge(d, op, c);
     else if (c->nold)
-        release_old(d, c);
-    if (o->mask && d->marks[o->pc].ordered)
+        darsie_release_old(d, c);
+}
+
+EVERY_TIME void darsie_issued(void *m, int32_t op) {
+    struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    if (!darsie_is_on(d))
+        return;
+    if (o->need->parted || d->loaded[o->warp][o->need->dest_word] & o->need->dest)
+        darsie_unlatch(d, o->warp, o->i->d, o->i->ndw);
+    if (darsie_is_naming(d, o->warp))
+        issue_named(d, op);
+    if (__builtin_expect(d->marks[o->pc].ordered, 0) && o->mask)
         note_memory(d, o);
 }
 
-void darsie_result(void *m, int32_t op) {
-    struct darsie *d = m;
+static APART void take_value(struct darsie *d, int32_t op) {
     const struct core_op *o = &d->sm->ops[op];
     struct darsie_inst *c = &d->ops[op];
-    if (!d->on || o->pc == CORE_NO_PC || !c->ndst || c->valued)
-        return;
     for (uint32_t k = 0; k < c->ndst; k++) {
         memcpy(d->value[c->dst[k]], d->sm->warps[o->warp].w->r[o->i->d + k], sizeof d->value[0]);
-        d->latched[o->warp][o->i->d + k] = d->serial[c->dst[k]];
+        darsie_latch(d, o->warp, o->i->d + k, c->dst[k]);
     }
     c->valued = true;
+}
+
+EVERY_TIME void darsie_result(void *m, int32_t op) {
+    struct darsie *d = m;
+    if (d->sm->ops[op].noted && d->ops[op].ndst && !d->ops[op].valued)
+        take_value(d, op);
 }
 
 /* A copy is over. */
@@ -295,19 +335,16 @@ static void end_copy(struct darsie *d, const struct darsie_copy *c) {
     }
 }
 
-void darsie_retire(void *m, int32_t op) {
-    struct darsie *d = m;
+static APART void retire_copy(struct darsie *d, int32_t op) {
+    const struct darsie_copy *copy = &d->copy_of[op];
+    if (copy->kind != COPY_LEAVE)
+        core_arrive(d->sm, copy->warp, copy->reg);
+    end_copy(d, copy);
+}
+
+static APART void retire_named(struct darsie *d, int32_t op) {
     const struct core_op *o = &d->sm->ops[op];
     struct darsie_inst *c = &d->ops[op];
-    if (!d->on)
-        return;
-    if (o->pc == CORE_NO_PC) {
-        const struct darsie_copy *copy = &d->copy_of[op];
-        if (copy->kind != COPY_LEAVE)
-            core_arrive(d->sm, copy->warp, copy->reg);
-        end_copy(d, copy);
-        return;
-    }
     if (c->nsrc)
         darsie_release(d, c);
     if (!c->ndst)
@@ -317,6 +354,15 @@ void darsie_retire(void *m, int32_t op) {
         darsie_unref(d, c->dst[k]);
     c->ndst = 0;
     darsie_wrote_back(d, d->sm->warps[o->warp].block, c->entry, c->generation);
+}
+
+EVERY_TIME void darsie_retire(void *m, int32_t op) {
+    struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    if (__builtin_expect(o->pc == CORE_NO_PC, 0) && darsie_is_on(d))
+        retire_copy(d, op);
+    else if (o->noted)
+        retire_named(d, op);
 }
 
 /* A copy becomes an instruction, if there is room for it. */
@@ -344,7 +390,7 @@ static bool copy_register(struct darsie *d, uint32_t warp, uint32_t r) {
     darsie_map(d, warp, r, DARSIE_PRIVATE); /* the copy has its reference */
     if (darsie_keeps(d, RULE_COPY))
         load_latch(d, warp, r, id);
-    d->latched[warp][r] = 0;
+    darsie_unlatch(d, warp, r, 1);
     d->copying[warp]++;
     d->n.copies++;
     return true;
@@ -374,9 +420,8 @@ void darsie_release_read(struct darsie *d) {
     d->nreading = left;
 }
 
-void darsie_rename_tick(struct darsie *d) {
-    if (d->nreading)
-        darsie_release_read(d);
+APART void darsie_copy(struct darsie *d) {
+    d->n.copy_waits += (uint32_t)__builtin_popcountll(d->leaving);
     while (!queue_empty(&d->copies) && inject(d, queue_head(&d->copies)))
         queue_pop(&d->copies);
     for (uint64_t left = d->leaving; left; left &= left - 1)

@@ -119,7 +119,7 @@ static void rename_result(struct darsie *d, uint32_t warp, const struct xinst *i
     }
 }
 
-bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
+bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc) {
     const struct xinst *i = &d->sm->x->img->code[pc];
     const struct darsie_mark *m = &d->marks[pc];
     uint32_t block = d->sm->warps[warp].block;
@@ -129,7 +129,9 @@ bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_ins
         ++*(why ? why : &d->n.private_entries);
         return false;
     }
+    struct darsie_inst *c = &d->buffered[warp][darsie_entering(d, warp)];
     darsie_capture(d, warp, pc, c);
+    darsie_set_naming(d, warp, true);
     *e = (struct darsie_entry){.valid = true,
                                .load = m->load,
                                .global = m->global,
