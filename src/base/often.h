@@ -13,6 +13,12 @@
  * what runs every time needs few lines of the host's cache. With mechanisms they run often, so they are not
  * `cold` to the compiler. */
 #define APART __attribute__((noinline))
+/* Of what is used from outside of a part of the program that is compiled as if it were all of it. */
+#ifdef __clang__
+#define FROM_OUTSIDE /* it compiles no part so */
+#else
+#define FROM_OUTSIDE __attribute__((externally_visible))
+#endif
 /* Makes the compiler forget how a pointer was computed: where it runs out of registers it then reads the
  * pointer back, instead of computing it again, which takes several instructions. */
 #define KEEP(pointer) __asm__("" : "+r"(pointer))

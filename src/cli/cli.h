@@ -20,6 +20,8 @@ int cli_sweep(int argc, char **argv);
 int cli_cpu_memo(int argc, char **argv);
 /* The part of run that takes a PTX file; help is shown on misuse. */
 int cli_run_ptx(int argc, char **argv, const char *help);
+/* Whether it is an option of run; those come before a PTX file, whose own come behind it. */
+bool cli_is_run_option(const char *word);
 
 /* Says what is wrong and how the command is used; returns 2. */
 int cli_usage_error(const char *help, const char *what, const char *word);

@@ -186,6 +186,18 @@ static const char *next_option(void *ctx, uint32_t i) {
     return i < NOPTIONS ? options[i].name : NULL;
 }
 
+/* Its number, or NOPTIONS. */
+static uint32_t find_option(const char *word) {
+    uint32_t k = 0;
+    while (k < NOPTIONS && strcmp(word, options[k].name))
+        k++;
+    return k;
+}
+
+bool cli_is_run_option(const char *word) {
+    return find_option(word) < NOPTIONS;
+}
+
 static int unknown_option(const char *usage, const char *word) {
     const char *near = diag_nearest(word, strlen(word), next_option, NULL);
     struct str what = {0};
@@ -297,9 +309,7 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
 static int take_options(int argc, char **argv, const char *usage, struct request *r) {
     int i = 0;
     for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-        uint32_t k = 0;
-        while (k < NOPTIONS && strcmp(argv[i], options[k].name))
-            k++;
+        uint32_t k = find_option(argv[i]);
         if (k == NOPTIONS)
             return unknown_option(usage, argv[i]);
         if (!options[k].variable && options[k].kind != OPT_ERROR && options[k].kind != OPT_INPUT)

@@ -282,6 +282,8 @@ int cli_run_ptx(int argc, char **argv, const char *help) {
     r = (struct request){.file = argv[0], .launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (cli_is_run_option(argv[i]))
+            return cli_usage_error(help, "this option comes before FILE.ptx:", argv[i]);
         if (!value)
             return cli_usage_error(help, "a value is needed after", argv[i]);
         if (!strcmp(argv[i], "--entry")) {

@@ -2,4 +2,4 @@
  * program sees of it. */
 #include "core/points.h"
 
-__attribute__((externally_visible)) const struct core_alone ALONE = {&CORE_ALONE.points, run_usual};
+FROM_OUTSIDE const struct core_alone ALONE = {&CORE_ALONE.points, run_usual};

@@ -199,6 +199,8 @@ def test_mistakes_get_suggestions():
         (["rnu"], "there is no command 'rnu'; did you mean 'run'?"),
         (["run", "--jsn", "x", "--", "true"], "unknown option --jsn; did you mean --json?"),
         (["run", "--gpu"], "a value is needed after --gpu"),
+        (["run", "x.ptx", "--entry", "k", "--summary"], "this option comes before FILE.ptx: --summary"),
+        (["run", "x.ptx", "--gpu", "wir"], "this option comes before FILE.ptx: --gpu"),
         (["run", "--max-insts", "many", "--", "true"], "--max-insts takes a number, 1 or more, not many"),
         (["run", "--expect-insts", "9", "--", "true"], "--expect-insts needs --max-insts, which says how many of them are timed"),
         (["run", "--whole-blocks", "--", "true"], "--whole-blocks needs --max-insts, which says how many instructions are timed"),

@@ -818,7 +818,6 @@ static void test_whole(void **state) {
         {{.back = {.result = take_result}}, "needs both"},
         {{.lanes = {.bound = bound}}, "lanes.choose"},
         {{.life = {.any_order = true}, .watch = {.written = second_written}}, "life.any_order"},
-        {{.life = {.apart = true}, .stream = {.own_code = true}}, "life.apart"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         struct mechanism mech = {.name = "half", .points = wrong[k].points};

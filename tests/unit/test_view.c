@@ -1254,7 +1254,7 @@ static void ask_many(void *m, uint64_t now) {
     enum mem_result r = core_request(mech_sm, &a, 1, now);
     refused.is = !mem_accepted(r);
     refused.why = r;
-    refused.epoch = *mech_sm->epoch[MEM_DATA];
+    refused.epoch = core_data_epoch(mech_sm);
     s.count += mem_accepted(r);
 }
 
