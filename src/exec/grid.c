@@ -27,7 +27,7 @@ struct cta *cta_create(struct exec *x) {
     c->x = x;
     c->nthreads = x->block[0] * x->block[1] * x->block[2];
     c->nwarps = (c->nthreads + WARP_LANES - 1) / WARP_LANES;
-    c->warps = xmalloc(c->nwarps * sizeof *c->warps);
+    c->warps = xaligned(c->nwarps * sizeof *c->warps);
     c->shared_bytes = (x->shared_static + x->shared_dynamic + SHARED_PIECE - 1) / SHARED_PIECE * SHARED_PIECE;
     /* A row more of shared memory: what reads a few bytes further finds zeros there. */
     size_t shared = c->shared_bytes / SHARED_PIECE + 1, regs = (size_t)p->nregs + SPARE_ROWS,

@@ -41,17 +41,27 @@ enum {
 /* Pieces of a round: the memory system, which has most to do, and SMs. */
 enum { MEMORY_PIECE, SM_PIECE };
 
+/* What SMs have noted of accesses to global memory. */
+struct noted {
+    bool writes, all; /* there are some that write; they may write to any line */
+    bool due;         /* some were not carried out, or not as they should have been */
+};
+
+/* What all others want to know of an SM between rounds is in its first line of the host's cache: it comes
+ * from the processor that went through the round. */
 struct strand {
     _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
     uint64_t wake;            /* the cycle in which it must be ticked next */
     bool blocked;             /* it waits to learn of room in the network */
     bool wrong;               /* guesses of its loads may be */
     bool asks;                /* it has ticked since its mechanisms refused a block */
+    bool idle, fault;         /* sm_idle, sm_faulted */
+    struct noted noted;
+    uint32_t sm;
+    uint32_t nended; /* blocks that have ended, and that nobody knows of */
     struct run *run;
     const struct port_times *port;
-    uint32_t sm;
-    uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
-    struct cta *ended[CORE_MAX_WARPS]; /* ... are these */
+    struct cta *ended[CORE_MAX_WARPS]; /* those blocks */
     struct exec x;
     struct later later;
 };
@@ -192,8 +202,17 @@ static bool wants_block(const struct strand *s) {
     return s->nended || s->asks;
 }
 
+/* Notes what others want to know of an SM that has changed. */
+static EVERY_TIME void sum_up(struct strand *s) {
+    const struct sm *sm = s->run->m->sms[s->sm];
+    const struct later_count *c = &s->later.touched[LATER_WRITES];
+    s->idle = sm_idle(sm);
+    s->fault = sm_faulted(sm);
+    s->noted = (struct noted){c->n || c->all, c->all, s->later.due || s->wrong};
+}
+
 /* Lets an SM go through cycles before end, as far as it can. */
-static EVERY_TIME void strand_go(struct strand *s, uint64_t end) {
+static EVERY_TIME void go_on(struct strand *s, uint64_t end) {
     const struct run *r = s->run;
     struct memsys *mem = r->m->mem;
     struct sm *sm = r->m->sms[s->sm];
@@ -223,6 +242,11 @@ static EVERY_TIME void strand_go(struct strand *s, uint64_t end) {
             return;
     }
     s->at = end;
+}
+
+static EVERY_TIME void strand_go(struct strand *s, uint64_t end) {
+    go_on(s, end);
+    sum_up(s);
 }
 
 /* The same of its port alone. */
@@ -304,7 +328,7 @@ static bool go_all(struct run *r) {
         r->due[n++] = MEMORY_PIECE;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
-        if (s->at >= r->round_end || sm_faulted(m->sms[i]) || wants_block(s) || sm_idle(m->sms[i]))
+        if (s->at >= r->round_end || s->fault || wants_block(s) || s->idle)
             continue;
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
@@ -321,12 +345,6 @@ static bool go_all(struct run *r) {
     return n > follows;
 }
 
-/* What SMs have noted of accesses to global memory. */
-struct noted {
-    bool writes, all; /* there are some that write; they may write to any line */
-    bool due;         /* some were not carried out, or not as they should have been */
-};
-
 /* How far SMs have gone in a round. */
 struct distance {
     uint64_t all, farthest; /* the first cycles that not all of them, and none, have gone through */
@@ -337,10 +355,9 @@ struct distance {
 };
 
 static void note_accesses(struct noted *n, const struct strand *s) {
-    const struct later_count *c = &s->later.touched[LATER_WRITES];
-    n->writes |= c->n || c->all;
-    n->all |= c->all;
-    n->due |= s->later.due || s->wrong;
+    n->writes |= s->noted.writes;
+    n->all |= s->noted.all;
+    n->due |= s->noted.due;
 }
 
 /* The same of all of them. */
@@ -362,9 +379,17 @@ static EVERY_TIME void note_distance(struct distance *d, const struct run *r, co
     if (s->blocked)
         d->blocked_at = min_u64(d->blocked_at, s->at);
     d->wants |= wants_block(s);
-    d->fault |= sm_faulted(r->m->sms[s->sm]);
+    d->fault |= s->fault;
     note_accesses(&d->noted, s);
     show_strand(r, s);
+}
+
+/* Has the host fetch what will be looked at of all of them, at once: other processors have it. */
+static APART void fetch_strands(const struct run *r) {
+    BITS_EACH (&r->open, i) {
+        __builtin_prefetch(&r->strands[i]);
+        memsys_expect(r->m->mem, i);
+    }
 }
 
 /* Those with nothing on them follow here: how far they go depends on the others, as the launch ends when none
@@ -372,9 +397,11 @@ static EVERY_TIME void note_distance(struct distance *d, const struct run *r, co
 static struct distance round_ends(struct run *r) {
     struct distance d = {.all = NEVER, .blocked_at = NEVER};
     uint32_t n = 0, *idle = r->due;
+    if (r->m->crew)
+        fetch_strands(r);
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
-        if (!s->nended && sm_idle(r->m->sms[i])) {
+        if (!s->nended && s->idle) {
             d.farthest = max_u64(d.farthest, s->at);
             idle[n++] = i;
         } else {
@@ -440,7 +467,7 @@ static uint32_t catch_up(struct run *r, uint64_t end, struct noted noted, uint64
         }
         *cycle = now;
         if (now == end)
-            return NO_SLOT;
+            break;
         for (uint32_t k = 0; k < n; k++) {
             const struct strand *s = &r->strands[late[k]];
             const struct later_access *a;
@@ -449,6 +476,9 @@ static uint32_t catch_up(struct run *r, uint64_t end, struct noted noted, uint64
                     return late[k];
         }
     }
+    for (uint32_t k = 0; k < n; k++)
+        sum_up(&r->strands[late[k]]);
+    return NO_SLOT;
 }
 
 /* SMs that wait for blocks get them, if there are any: in the order in which they came to wait. */
@@ -463,6 +493,7 @@ static void feed_strands(struct run *r) {
         s->asks = false;
         while (run_feed(r, i))
             s->wake = s->at;
+        sum_up(s);
     }
 }
 
@@ -572,6 +603,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;
         m->sms[i]->ticks = 0;
+        sum_up(&r->strands[i]);
     }
     bool blocked = false; /* the last of all SMs waits to learn of room in the network */
     do {

@@ -104,6 +104,11 @@ static void expect_reply(const struct memsys *m, uint32_t sm) {
     p->reply_at = p->reply == p->known_replies ? NEVER : icnt_packet(m->reply, sm, p->reply)->at;
 }
 
+EVERY_TIME void memsys_expect(const struct memsys *m, uint32_t sm) {
+    __builtin_prefetch(&m->port[sm].all_made);
+    __builtin_prefetch(&m->times[sm]);
+}
+
 EVERY_TIME void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
     struct port *p = &m->port[sm];
     struct sender *s = &p->sender;

@@ -60,21 +60,28 @@ struct port_ticks {
 
 enum { PACKET_SIZES = MEM_MAX_LINE + 1 }; /* bytes of data for which ticks are kept */
 
+/* Where the packets of an output lie, by their number and this mask. */
+struct shelf {
+    const struct icnt_packet *at;
+    uint32_t mask;
+};
+
 struct icnt {
     struct icnt_spec spec;
     bool small; /* sets of inputs and of outputs are one word each */
     struct input *in;
     uint64_t *free_at; /* of each input */
     struct output *out;
-    struct bits wanted; /* outputs for which packets wait */
-    uint64_t *look_at;  /* until this tick none of them can go to the output, unless one comes or leaves */
-    struct bits filled; /* outputs with packets */
-    uint64_t *head_at;  /* at of the oldest packet of each output; NEVER: there is none */
-    uint64_t out_at;    /* the first of these */
+    struct shelf *shelf; /* of each output; others may look there while the network is at work */
+    uint64_t *look_at;   /* until this tick no packet can go to an output, unless one comes or leaves */
+    uint64_t *head_at;   /* at of the oldest packet of each output; NEVER: there is none */
+    struct port_ticks ticks[PACKET_SIZES];
+    _Alignas(64) struct bits wanted; /* outputs for which packets wait */
+    struct bits filled;              /* outputs with packets */
+    uint64_t out_at;                 /* the first of head_at */
     uint64_t next;
     struct icnt_counters n;
     struct ahead ahead;
-    struct port_ticks ticks[PACKET_SIZES];
 };
 
 static void create_ahead(struct icnt *n, struct arena *a) {
@@ -100,6 +107,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     n->in = arena_array(a, struct input, s->inputs);
     n->free_at = arena_array(a, uint64_t, s->inputs);
     n->out = arena_array(a, struct output, s->outputs);
+    n->shelf = arena_array(a, struct shelf, s->outputs);
     n->look_at = arena_array(a, uint64_t, s->outputs);
     n->head_at = arena_array(a, uint64_t, s->outputs);
     for (uint32_t i = 0; i < s->inputs; i++) {
@@ -111,6 +119,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     }
     for (uint32_t i = 0; i < s->outputs; i++) {
         queue_init(&n->out[i].queue, a, s->output_queue);
+        n->shelf[i] = (struct shelf){n->out[i].queue.at, n->out[i].queue.mask};
         bits_init(&n->out[i].inputs, a, s->inputs);
         n->out[i].since = arena_array(a, uint64_t, s->inputs);
         n->head_at[i] = n->look_at[i] = NEVER;
@@ -429,7 +438,7 @@ uint32_t icnt_came(const struct icnt *n, uint32_t output) {
 }
 
 const struct icnt_packet *icnt_packet(const struct icnt *n, uint32_t output, uint32_t number) {
-    return &n->out[output].queue.at[number & n->out[output].queue.mask];
+    return &n->shelf[output].at[number & n->shelf[output].mask];
 }
 
 /* The oldest packet of an output leaves. */

@@ -119,6 +119,8 @@ uint64_t memsys_known(const struct memsys *m);
 void memsys_advance(struct memsys *m, uint64_t end);
 /* A port has gone through cycles before at. */
 void memsys_show(struct memsys *m, uint32_t sm, uint64_t at);
+/* Has the host fetch what these two will look at of a port. */
+void memsys_expect(const struct memsys *m, uint32_t sm);
 void memsys_inform(struct memsys *m);
 /* The next cycle in which it has something to do; NEVER: none is known. */
 uint64_t memsys_advances_at(const struct memsys *m);

@@ -5,11 +5,12 @@
 
 #include "mem/memsys.h"
 
-/* A clock domain. next: the first tick in which one of its units may have work. */
+/* A clock domain. Ports that are apart read its clock: what changes has a line of the host's cache of its
+ * own. next: the first tick in which one of its units may have work. */
 struct domain {
     struct clock clock;
-    uint64_t next, at;       /* ... and the core cycle into which it falls */
-    uint64_t cycle, arrival; /* arrival: the first tick after core cycle cycle, once someone asked */
+    _Alignas(64) uint64_t next, at; /* ... and the core cycle into which it falls */
+    uint64_t cycle, arrival;        /* arrival: the first tick after core cycle cycle, once someone asked */
 };
 
 enum { CORE, ICNT, L2, DRAM, DOMAINS };
@@ -24,28 +25,29 @@ struct sender {
     uint32_t all_made, all_sent;
 };
 
+/* Ports may be at work at the same time, each with its own lines of the host's cache: what never changes,
+ * what the networks look at after every round, what only the port needs, and what only the networks do. */
 struct port {
-    _Alignas(
-        64) struct l1 *data; /* ports may be at work at the same time: each has its own lines of the host's */
+    _Alignas(64) struct l1 *data;
     struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
+    struct port_times *times;
     /* When each of a cache's requests was made, by its number, as in the queue: it leaves in the next cycle
      * at the earliest. */
     uint64_t *made_at[MEM_CLIENTS];
-    uint32_t turn; /* the client that sends first */
-    struct port_times *times;
     /* While ports are apart, of the port: */
-    uint32_t all_made;      /* requests since then, and before if they had not left */
-    uint32_t all_sent;      /* ... and those of them that have left, as far as the port knows */
-    uint64_t sends_from;    /* the first cycle of which the port does not know what it sends */
-    uint64_t full_before;   /* the network gets no more room than is known in cycles before this */
-    uint64_t reply_at;      /* the cycle in which it takes the next reply; NEVER: not known of any */
-    uint32_t reply;         /* its number in the network */
-    uint32_t known_replies; /* the number of the first that the port does not know of */
+    _Alignas(64) uint32_t all_made; /* requests since then, and before if they had not left */
+    uint32_t all_sent;              /* ... and those of them that have left, as far as the port knows */
+    uint32_t known_replies;         /* the number of the first in the network that it does not know of */
     int32_t room; /* requests that the network is known to have room for; below 0: that were sent to where
                    * there will be room */
-    struct icnt_moves more; /* ticks in which there will be room for one more */
-    bool urgent;            /* an access may wait for requests to leave */
-    bool unsure;            /* in cycle sends_from the network may have room, or not */
+    struct icnt_moves more;            /* ticks in which there will be room for one more */
+    uint64_t sends_from;               /* the first cycle of which the port does not know what it sends */
+    uint32_t turn;                     /* the client that sends first; also while ports are not apart */
+    bool urgent;                       /* an access may wait for requests to leave */
+    bool unsure;                       /* in cycle sends_from the network may have room, or not */
+    _Alignas(64) uint64_t full_before; /* the network gets no more room than is known in cycles before this */
+    uint64_t reply_at; /* the cycle in which it takes the next reply; NEVER: not known of any */
+    uint32_t reply;    /* its number in the network */
     /* ... and of the networks: */
     _Alignas(64) struct sender sender; /* what they know of was made */
     uint64_t shown;                    /* they know what was made in cycles before this */
@@ -54,25 +56,27 @@ struct port {
 
 struct memsys {
     struct mem_spec spec;
-    struct domain domain[DOMAINS];
-    uint64_t at; /* the first core cycle in which one of them has work */
     struct port *port;
     struct port_times *times; /* of each port, side by side */
     struct icnt *request, *reply;
     struct l2 **l2;
     struct dram **dram;
-    uint64_t *l2_at;     /* the tick in which each partition has work; NEVER: none is known */
-    uint64_t *dram_at;   /* the tick up to which each channel must be gone through; NEVER: none is known */
-    uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
-    uint64_t *fresh_at;  /* the tick from which each SM may have requests in the network that are not known */
-    struct bits sending; /* SMs with requests to send */
-    struct bits l2_busy, dram_busy;
-    struct bits woken;       /* SMs whose port has something for them earlier than they knew */
-    uint64_t lookahead;      /* cycles that a packet takes through the network for replies */
+    uint64_t *l2_at;    /* the tick in which each partition has work; NEVER: none is known */
+    uint64_t *dram_at;  /* the tick up to which each channel must be gone through; NEVER: none is known */
+    uint64_t *data_at;  /* the L2 tick in which each partition gets data from its channel */
+    uint64_t *fresh_at; /* the tick from which each SM may have requests in the network that are not known */
+    uint64_t lookahead; /* cycles that a packet takes through the network for replies */
     const struct bits *open; /* while ports are apart: those that take part */
-    uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
     bool apart, eager;
     bool foresees; /* while ports are apart: as memsys_part was asked */
+    /* Ports that are apart read what is above while the networks change what is below. */
+    struct domain domain[DOMAINS];
+    uint64_t at; /* the first core cycle in which one of them has work */
+    uint64_t
+        reached; /* while ports are apart: the first cycle that everything but these has not gone through */
+    struct bits sending; /* SMs with requests to send */
+    struct bits l2_busy, dram_busy;
+    struct bits woken; /* SMs whose port has something for them earlier than they knew */
 };
 
 /* The first tick of a domain after core cycle now. */
