@@ -38,33 +38,37 @@ enum { BALANCE_JOBS = 64 }; /* after so many the shares are made anew */
 #define ALONE_MOST_S 1.6
 enum { ALONE_JOBS = 64 }; /* after so many it looks whether these are over */
 
+/* What the caller and a thread tell each other has a line of the host's cache in each direction, and what all
+ * read is written only if it changes: lines that go from processor to processor are what a job costs. */
 struct member {
     /* Pieces of the job that nobody has begun: the first in the lower half, behind the last in the upper. */
     _Alignas(64) atomic_uint_fast64_t share;
-    uint32_t did;    /* pieces, of late */
-    uint32_t from;   /* the first number of its share */
-    uint32_t number; /* the caller's is 0 */
+    atomic_uint turn; /* counts jobs */
+    uint32_t from;    /* the first number of its share */
+    uint32_t number;  /* the caller's is 0 */
     struct crew *crew;
     pthread_t thread;
+    _Alignas(64) atomic_uint done; /* pieces, of all jobs */
+    uint32_t did;                  /* the same, of late */
 };
 
 struct crew {
-    _Alignas(64) atomic_uint turn; /* counts jobs */
-    atomic_uint asleep;            /* threads that must be woken */
-    _Alignas(64) atomic_uint left; /* pieces that are not done */
     _Alignas(64) uint32_t *number; /* of each piece, in ascending order */
     void (*piece)(void *ctx, uint32_t number);
     void *ctx;
-    uint32_t numbers; /* all are below it */
-    uint32_t jobs;    /* since the shares were made, or since the caller last looked at the clock */
-    bool alone;       /* the caller does everything */
-    double since;     /* when they began to work together, or alone; 0: nobody has looked at the clock */
-    double waited;    /* by the caller since then */
-    double rest;      /* how long it works alone the next time, or does now */
+    uint32_t numbers;              /* all are below it */
+    uint32_t n;                    /* threads, the caller's too */
+    _Alignas(64) atomic_uint turn; /* counts jobs, before their pieces are handed out */
+    atomic_uint asleep;            /* threads that must be woken */
+    uint32_t given;                /* pieces, of all jobs */
+    uint32_t jobs; /* since the shares were made, or since the caller last looked at the clock */
+    bool alone;    /* the caller does everything */
+    double since;  /* when they began to work together, or alone; 0: nobody has looked at the clock */
+    double waited; /* by the caller since then */
+    double rest;   /* how long it works alone the next time, or does now */
     pthread_mutex_t lock;
     pthread_cond_t call;
-    bool ends;  /* under the lock */
-    uint32_t n; /* threads, the caller's too */
+    bool ends; /* under the lock */
     pid_t pid;
     struct member members[];
 };
@@ -113,32 +117,38 @@ static void work(struct crew *c, struct member *m) {
         if (!did)
             continue;
         m->did += did;
-        atomic_fetch_sub_explicit(&c->left, did, memory_order_release);
+        atomic_fetch_add_explicit(&m->done, did, memory_order_release);
     }
 }
 
 /* Waits for a job after the one that was seen; false when there will be none. */
-static bool next_job(struct crew *c, unsigned *seen) {
-    for (uint32_t k = 0; k < SPIN + YIELD && atomic_load(&c->turn) == *seen; k++)
-        pass_time(k);
-    bool ends = false;
-    if (atomic_load(&c->turn) == *seen) {
+static bool next_job(struct member *m, unsigned *seen) {
+    struct crew *c = m->crew;
+    unsigned now;
+    for (uint32_t k = 0; (now = atomic_load_explicit(&m->turn, memory_order_acquire)) == *seen; k++) {
+        if (k < SPIN + YIELD) {
+            pass_time(k);
+            continue;
+        }
         pthread_mutex_lock(&c->lock);
         atomic_fetch_add(&c->asleep, 1);
         while (atomic_load(&c->turn) == *seen && !c->ends)
             pthread_cond_wait(&c->call, &c->lock);
         atomic_fetch_sub(&c->asleep, 1);
-        ends = c->ends;
+        bool ends = c->ends;
         pthread_mutex_unlock(&c->lock);
+        if (ends)
+            return false;
+        k = 0; /* its share comes in a moment */
     }
-    *seen = atomic_load(&c->turn);
-    return !ends;
+    *seen = now;
+    return true;
 }
 
 static void *member_run(void *arg) {
     struct member *m = arg;
     unsigned seen = 0;
-    while (next_job(m->crew, &seen))
+    while (next_job(m, &seen))
         work(m->crew, m);
     return NULL;
 }
@@ -234,16 +244,39 @@ static void work_alone(struct crew *c, const uint32_t *numbers, uint32_t n,
     c->rest = c->rest < ALONE_MOST_S ? 2 * c->rest : c->rest;
 }
 
+/* Pieces that were done, of all jobs. */
+static uint32_t all_done(const struct crew *c) {
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < c->n; t++)
+        n += atomic_load_explicit(&c->members[t].done, memory_order_acquire);
+    return n;
+}
+
 /* Waits until all pieces of a job are done. */
 static void await_others(struct crew *c) {
     double from = 0;
-    for (uint32_t k = 0; atomic_load_explicit(&c->left, memory_order_acquire); k++) {
+    for (uint32_t k = 0; all_done(c) != c->given; k++) {
         if (k == SPIN)
             from = waiting_clock();
         pass_time(k);
     }
     if (from > 0)
         note_wait(c, from);
+}
+
+/* What a job is, where all will look. */
+static void describe_job(struct crew *c, const uint32_t *numbers, uint32_t n,
+                         void (*piece)(void *ctx, uint32_t number), void *ctx) {
+    if (c->piece != piece || c->ctx != ctx) {
+        c->piece = piece;
+        c->ctx = ctx;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t number = numbers ? numbers[i] : i;
+        if (c->number[i] != number)
+            c->number[i] = number;
+    }
+    c->given += n;
 }
 
 void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece)(void *ctx, uint32_t number),
@@ -254,19 +287,16 @@ void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece
     }
     if (++c->jobs > BALANCE_JOBS)
         balance(c);
-    c->piece = piece;
-    c->ctx = ctx;
-    for (uint32_t i = 0; i < n; i++)
-        c->number[i] = numbers ? numbers[i] : i;
-    atomic_store_explicit(&c->left, n, memory_order_relaxed);
+    describe_job(c, numbers, n, piece, ctx);
+    unsigned turn = atomic_fetch_add(&c->turn, 1) + 1;
     for (uint32_t t = 0, first = 0; t < c->n; t++) {
         uint32_t to = t + 1 < c->n ? c->members[t + 1].from : c->numbers, end = first;
         while (end < n && c->number[end] < to)
             end++;
         atomic_store_explicit(&c->members[t].share, share_of(first, end), memory_order_release);
+        atomic_store_explicit(&c->members[t].turn, turn, memory_order_release);
         first = end;
     }
-    atomic_fetch_add(&c->turn, 1);
     if (atomic_load(&c->asleep)) {
         pthread_mutex_lock(&c->lock);
         pthread_cond_broadcast(&c->call);
