@@ -65,7 +65,9 @@ struct memsys {
     uint64_t *dram_at;   /* the tick up to which each channel must be gone through; NEVER: none is known */
     uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     uint64_t *fresh_at;  /* the tick from which each SM may have requests in the network that are not known */
-    struct bits sending; /* SMs with requests to send */
+    struct bits sending; /* SMs with requests to send, but for those that wait for room in the network */
+    struct bits *roomy;  /* those that have waited */
+    struct bits crowded; /* partitions of L2 that had no room for what came out of the network */
     struct bits l2_busy, dram_busy;
     struct bits woken;       /* SMs whose port has something for them earlier than they knew */
     uint64_t lookahead;      /* cycles that a packet takes through the network for replies */
