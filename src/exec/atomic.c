@@ -1,4 +1,7 @@
-/* Atomic operations, lane after lane in lane order, and barrier objects in shared memory. */
+/* Atomic operations, lane after lane in lane order, and barrier objects in shared memory. One thread at a
+ * time carries out those of a launch. Only those of system scope may meet the host's own, so they alone are
+ * atomic for the host too, where they are of up to 8 bytes.
+ */
 #include <string.h>
 
 #include "exec/convert.h"
@@ -154,6 +157,29 @@ static void transfer(const struct warp *w, struct wide *v, uint64_t at, uint32_t
     }
 }
 
+/* Makes what lies at p next if it is still old, for the host's threads too. */
+static inline bool swap_word(void *p, uint32_t old, uint32_t next) {
+    return __atomic_compare_exchange_n((uint32_t *)p, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* The same of a value of q's size that is no single word. Others than those of system scope are always made
+ * so. */
+static bool replace(const struct imods *q, const struct warp *w, uint64_t at, uint32_t lane, bool local,
+                    const struct wide *old, struct wide *next) {
+    void *p = (void *)(uintptr_t)at;
+    uint64_t o = old->v[0], n = next->v[0];
+    uint16_t half = (uint16_t)o;
+    if (q->scope == SCOPE_SYSTEM && !local && q->size == 2)
+        return __atomic_compare_exchange_n((uint16_t *)p, &half, (uint16_t)n, false, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_RELAXED);
+    if (q->scope == SCOPE_SYSTEM && !local && q->size == 4)
+        return swap_word(p, (uint32_t)o, (uint32_t)n);
+    if (q->scope == SCOPE_SYSTEM && !local && q->size == 8)
+        return __atomic_compare_exchange_n((uint64_t *)p, &o, n, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    transfer(w, next, at, q->size, lane, local, true);
+    return true;
+}
+
 /* ---- words of 32 bits in memory that others see: nearly all atomics ---- */
 
 /* What lanes bring, and where their old values go (NULL: nobody wants them). */
@@ -165,39 +191,61 @@ struct word_atomic {
 };
 
 /* For each lane of a, in order: the word becomes what new says of old and v. */
-#define EACH_WORD(a, new)                                                                                    \
+#define EACH_WORD(a, system, new)                                                                            \
     for (uint32_t left = (a)->lanes; left; left &= left - 1) {                                               \
         uint32_t l = (uint32_t)__builtin_ctz(left), old, v = (a)->v[l], next;                                \
-        memcpy(&old, (void *)(uintptr_t)(a)->at[l], sizeof old);                                             \
-        next = (new);                                                                                        \
-        memcpy((void *)(uintptr_t)(a)->at[l], &next, sizeof next);                                           \
+        void *p = (void *)(uintptr_t)(a)->at[l];                                                             \
+        do {                                                                                                 \
+            memcpy(&old, p, sizeof old);                                                                     \
+            next = (new);                                                                                    \
+        } while ((system) && !swap_word(p, old, next));                                                      \
+        if (!(system))                                                                                       \
+            memcpy(p, &next, sizeof next);                                                                   \
         if ((a)->old)                                                                                        \
             (a)->old[l] = old;                                                                               \
     }
 
 static void add_words(const struct word_atomic *a) {
-    EACH_WORD(a, (uint32_t)integer(ATOM_ADD, old, v, 32, false))
+    EACH_WORD(a, false, (uint32_t)integer(ATOM_ADD, old, v, 32, false))
 }
 
 static void other_words(const struct word_atomic *a, enum atom_op op, bool sgn) {
-    EACH_WORD(a, (uint32_t)integer(op, old, v, 32, sgn))
+    EACH_WORD(a, false, (uint32_t)integer(op, old, v, 32, sgn))
 }
 
 static void compare_words(const struct word_atomic *a, const uint32_t *swap) {
-    EACH_WORD(a, old == v ? swap[l] : old)
+    EACH_WORD(a, false, old == v ? swap[l] : old)
 }
 
 /* Shared memory does not flush subnormal numbers. */
+static bool flushes(const struct word_atomic *a, uint32_t l, const struct cta *c, bool ftz) {
+    return ftz && a->at[l] - (uintptr_t)c->shared >= c->shared_bytes;
+}
+
 static void add_floats(const struct word_atomic *a, const struct cta *c, bool ftz) {
-    EACH_WORD(a, add_f32(old, v, ftz && (a)->at[l] - (uintptr_t)c->shared >= c->shared_bytes))
+    EACH_WORD(a, false, add_f32(old, v, flushes(a, l, c, ftz)))
+}
+
+static void system_words(const struct word_atomic *a, const struct cta *c, const struct imods *q,
+                         const uint32_t *swap) {
+    enum atom_op op = (enum atom_op)q->aop;
+    if (op == ATOM_CAS)
+        EACH_WORD(a, true, old == v ? swap[l] : old)
+    else if (op == ATOM_ADD && q->dtype == MT_F32)
+        EACH_WORD(a, true, add_f32(old, v, flushes(a, l, c, !q->noftz)))
+    else
+        EACH_WORD(a, true, (uint32_t)integer(op, old, v, 32, q->dtype == MT_S32))
 }
 
 static void word_atomics(const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                          const uint64_t *at) {
     const struct imods *q = &i->in->m;
     const struct word_atomic a = {m, at, src_lanes(x, w, i->s[i->first[1]]), i->ndw ? w->r[i->d] : NULL};
-    if (q->aop == ATOM_CAS)
-        compare_words(&a, src_lanes(x, w, i->s[i->first[2]]));
+    const uint32_t *swap = q->aop == ATOM_CAS ? src_lanes(x, w, i->s[i->first[2]]) : NULL;
+    if (q->scope == SCOPE_SYSTEM)
+        system_words(&a, w->cta, q, swap);
+    else if (q->aop == ATOM_CAS)
+        compare_words(&a, swap);
     else if (q->aop == ATOM_ADD && q->dtype == MT_F32)
         add_floats(&a, w->cta, !q->noftz);
     else if (q->aop == ATOM_ADD)
@@ -228,13 +276,14 @@ bool exec_atom(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
             continue;
         bool own = local >> l & 1, shared = !own && at[l] - (uintptr_t)w->cta->shared < w->cta->shared_bytes;
         for (uint32_t e = 0; e < q->vec; e++) {
-            struct wide old = {{0, 0}}, v = read_words(x, w, i, 1, e, words, l), cmp = {{0, 0}};
+            struct wide old = {{0, 0}}, v = read_words(x, w, i, 1, e, words, l), cmp = {{0, 0}}, new;
             if (q->aop == ATOM_CAS)
                 cmp = read_words(x, w, i, 2, e, words, l);
-            transfer(w, &old, at[l] + e * bytes, bytes, l, own, false);
-            struct wide new = old;
-            apply(q, &new, &v, &cmp, bytes, !shared && !q->noftz);
-            transfer(w, &new, at[l] + e * bytes, bytes, l, own, true);
+            do {
+                transfer(w, &old, at[l] + e * bytes, bytes, l, own, false);
+                new = old;
+                apply(q, &new, &v, &cmp, bytes, !shared && !q->noftz);
+            } while (!replace(q, w, at[l] + e * bytes, l, own, &old, &new));
             if (!i->ndw)
                 continue;
             uint32_t raw[4];

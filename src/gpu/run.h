@@ -34,6 +34,7 @@ struct run {
     uint64_t most_insts;       /* a limit of executed instructions ends the launch, or its timing */
     uint32_t trial;            /* rounds since it was last seen whether they pay */
     uint64_t plain_until;      /* they do not: until then the machine goes cycle by cycle */
+    uint32_t failures;         /* how often in a row they did not */
     uint64_t drain_from;       /* after a fault: some parts of the machine have come as far as that */
 };
 

@@ -16,7 +16,8 @@
  *
  * Where memory is what a launch waits for, requests do not find room in the network and rounds become short:
  * then it costs more to go ahead than others can help with, and the machine goes cycle by cycle for a while.
- * How much SMs do in a round decides that, which is the same in every run.
+ * How much SMs do in a round decides that, which is the same in every run. The longer that lasts the more
+ * seldom it is tried again.
  *
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
@@ -35,7 +36,8 @@ enum {
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
     TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
     TRIAL_TICKS = 12,    /* ... that they had in a round: with fewer ... */
-    PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long */
+    PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long, ... */
+    MOST_DOUBLINGS = 4,  /* ... and twice as long each time in a row, up to this many times */
 };
 
 /* Pieces of a round: the memory system, which has most to do, and SMs. */
@@ -315,7 +317,14 @@ static bool pays(struct run *r) {
         r->m->sms[i]->ticks = 0;
     }
     r->trial = 0;
-    return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
+    bool enough = ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
+    r->failures = enough ? 0 : r->failures;
+    return enough;
+}
+
+static void go_plain(struct run *r) {
+    r->plain_until = r->reached + ((uint64_t)PLAIN_CYCLES << r->failures);
+    r->failures += r->failures < MOST_DOUBLINGS;
 }
 
 /* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
@@ -593,7 +602,6 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
     r->reached = r->followed = *now;
-    r->trial = 0;
     const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
     if (beside && !m->crew)
         m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
@@ -602,7 +610,8 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;
-        m->sms[i]->ticks = 0;
+        if (!r->trial) /* else it goes on after a pause */
+            m->sms[i]->ticks = 0;
         sum_up(&r->strands[i]);
     }
     bool blocked = false; /* the last of all SMs waits to learn of room in the network */
@@ -626,7 +635,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
                 break;
             bool stays = pays(r);
             if (!stays)
-                r->plain_until = r->reached + PLAIN_CYCLES;
+                go_plain(r);
             if (!stays || !is_far_from_limit(r) || (m->threads > 1 && m->rounds == ALONE_ROUNDS))
                 limit = min_u64(limit, d.farthest);
             if (!done && r->followed == r->reached)

@@ -280,7 +280,7 @@ enum surf_clamp { SURF_TRAP, SURF_CLAMP, SURF_ZERO };
 
 /* How an access or a fence orders others, and for whom: m.order, m.scope. */
 enum mem_order { ORDER_WEAK, ORDER_VOLATILE, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL };
-enum mem_scope { SCOPE_GPU, SCOPE_BLOCK };
+enum mem_scope { SCOPE_GPU, SCOPE_BLOCK, SCOPE_SYSTEM };
 
 /* Special registers that S2R reads (m.mode); sizes and parameters of the launch are constant-bank words
  * instead. */

@@ -44,8 +44,10 @@ static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     uint32_t client = memsys_next_sender(p, s->clients, s->turn, s->sent, now, &next);
     if (client == MEM_CLIENTS)
         return next;
-    if (!icnt_has_room(m->request, sm))
-        return room_from(m, sm);
+    if (!icnt_has_room(m->request, sm)) {
+        icnt_await_room(m->request, sm);
+        return m->eager ? now + 1 : NEVER;
+    }
     memsys_enter(m, now, sm, cache_request(p->cache[client], s->sent[client]++));
     if (s->sent[client] == s->made[client])
         s->clients &= ~(1u << client);

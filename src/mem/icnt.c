@@ -77,7 +77,10 @@ struct icnt {
     uint64_t *head_at;   /* at of the oldest packet of each output; NEVER: there is none */
     struct port_ticks ticks[PACKET_SIZES];
     _Alignas(64) struct bits wanted; /* outputs for which packets wait */
-    struct bits filled;              /* outputs with packets */
+    struct bits offered;             /* outputs with packets ... */
+    struct bits refused;             /* ... and those whose oldest nobody takes for now */
+    struct bits starved;             /* inputs for which somebody waits for room ... */
+    struct bits roomy;               /* ... and those where there was some */
     uint64_t out_at;                 /* the first of head_at */
     uint64_t next;
     struct icnt_counters n;
@@ -125,7 +128,10 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
         n->head_at[i] = n->look_at[i] = NEVER;
     }
     bits_init(&n->wanted, a, s->outputs);
-    bits_init(&n->filled, a, s->outputs);
+    bits_init(&n->offered, a, s->outputs);
+    bits_init(&n->refused, a, s->outputs);
+    bits_init(&n->starved, a, s->inputs);
+    bits_init(&n->roomy, a, s->inputs);
     n->small = s->inputs <= 64 && s->outputs <= 64;
     for (uint32_t bytes = 0; bytes < PACKET_SIZES; bytes++)
         n->ticks[bytes] = (struct port_ticks){ticks_for(bytes + s->header, s->input_bytes),
@@ -136,6 +142,15 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
 
 bool icnt_has_room(const struct icnt *n, uint32_t input) {
     return !pool_full(&n->in[input].pool);
+}
+
+void icnt_await_room(struct icnt *n, uint32_t input) {
+    assert(pool_full(&n->in[input].pool));
+    bits_add(&n->starved, input);
+}
+
+struct bits *icnt_roomy(struct icnt *n) {
+    return &n->roomy;
 }
 
 /* An output may have something to choose from tick at on. */
@@ -194,7 +209,7 @@ static EVERY_TIME void transfer(struct icnt *n, uint64_t now, uint32_t input, ui
     if (out->queue.len == 1) {
         n->head_at[output] = at;
         n->out_at = min_u64(n->out_at, at);
-        bits_add(&n->filled, output);
+        bits_add(&n->offered, output);
     }
     n->n.packets++;
     n->n.bytes += bytes;
@@ -203,6 +218,10 @@ static EVERY_TIME void transfer(struct icnt *n, uint64_t now, uint32_t input, ui
     n->n.wait += now - w->since;
     l->first = in->pool.next[i];
     pool_give(&in->pool, i);
+    if (n->starved.count && bits_has(&n->starved, input)) {
+        bits_remove(&n->starved, input);
+        bits_add(&n->roomy, input);
+    }
     if (l->first != NO_SLOT) {
         out->since[input] = in->packet[l->first].since;
         return;
@@ -449,7 +468,7 @@ static EVERY_TIME void remove_head(struct icnt *n, uint32_t output) {
     queue_pop(&out->queue);
     n->head_at[output] = queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;
     if (queue_empty(&out->queue))
-        bits_remove(&n->filled, output);
+        bits_remove(&n->offered, output);
 }
 
 void icnt_gave(struct icnt *n, uint32_t output, uint64_t cycle) {
@@ -461,12 +480,25 @@ void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx) {
     if (n->out_at > now)
         return;
     uint64_t first = NEVER;
-    BITS_EACH (&n->filled, o) {
-        if (n->head_at[o] <= now && take(ctx, o, &queue_head(&n->out[o].queue)->packet))
+    BITS_EACH (&n->offered, o) {
+        if (n->head_at[o] <= now && !take(ctx, o, &queue_head(&n->out[o].queue)->packet)) {
+            bits_remove(&n->offered, o);
+            bits_add(&n->refused, o);
+            continue;
+        }
+        if (n->head_at[o] <= now)
             remove_head(n, o);
         first = min_u64(first, n->head_at[o]);
     }
     n->out_at = first;
+}
+
+void icnt_offer(struct icnt *n, uint32_t output) {
+    if (!bits_has(&n->refused, output))
+        return;
+    bits_remove(&n->refused, output);
+    bits_add(&n->offered, output);
+    n->out_at = min_u64(n->out_at, n->head_at[output]);
 }
 
 bool icnt_waits(const struct icnt *n) {
@@ -474,7 +506,7 @@ bool icnt_waits(const struct icnt *n) {
 }
 
 bool icnt_idle(const struct icnt *n) {
-    return !n->wanted.count && !n->filled.count;
+    return !n->wanted.count && !n->offered.count && !n->refused.count;
 }
 
 const struct icnt_counters *icnt_counters(const struct icnt *n) {

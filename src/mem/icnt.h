@@ -37,16 +37,23 @@ struct icnt;
 
 struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s);
 bool icnt_has_room(const struct icnt *n, uint32_t input);
+/* Somebody waits for room at an input, which has none. */
+void icnt_await_room(struct icnt *n, uint32_t input);
+/* The inputs of those who waited and now have room; who looks at one removes it. */
+struct bits *icnt_roomy(struct icnt *n);
 /* Queues a packet, which takes part from tick now on. */
 void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, const struct mem_packet *p);
 void icnt_tick(struct icnt *n, uint64_t now);
 /* The next tick with something to do for icnt_tick. */
 uint64_t icnt_next(const struct icnt *n);
 /* Offers the oldest packet of each output, if it has come out by now, to take, in the order of the outputs.
- * Those for which it returns true leave. now, and the result of icnt_ready_at: as struct icnt_packet has at.
+ * Those for which it returns true leave; where it returns false, nothing is offered until icnt_offer says so.
+ * now, and the result of icnt_ready_at: as struct icnt_packet has at.
  */
 typedef bool icnt_take(void *ctx, uint32_t output, const struct mem_packet *p);
 void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx);
+/* What was refused may be taken now. */
+void icnt_offer(struct icnt *n, uint32_t output);
 /* When icnt_deliver finds something at the earliest; NEVER when the outputs are empty. */
 uint64_t icnt_ready_at(const struct icnt *n);
 /* A tick, from now on, before which an input without room does not begin to move a packet, which makes some.

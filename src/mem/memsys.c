@@ -73,6 +73,8 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     }
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->woken, a, s->sms);
+    m->roomy = icnt_roomy(m->request);
+    bits_init(&m->crowded, a, s->partitions);
     bits_init(&m->l2_busy, a, s->partitions);
     bits_init(&m->dram_busy, a, s->partitions);
     return m;
@@ -201,11 +203,16 @@ EVERY_TIME void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const 
 static void send_request(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     uint64_t next;
-    uint32_t first[MEM_CLIENTS], clients = memsys_senders(p, first), client = MEM_CLIENTS;
-    if (icnt_has_room(m->request, sm))
-        client = memsys_next_sender(p, clients, p->turn, first, now, &next);
+    uint32_t first[MEM_CLIENTS], clients = memsys_senders(p, first),
+                                 client = memsys_next_sender(p, clients, p->turn, first, now, &next);
     if (client == MEM_CLIENTS)
         return;
+    if (!icnt_has_room(m->request, sm)) {
+        icnt_await_room(m->request, sm);
+        if (!m->eager)
+            bits_remove(&m->sending, sm);
+        return;
+    }
     memsys_enter(m, now, sm, cache_out(p->cache[client]));
     cache_sent(p->cache[client], 1);
     memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
@@ -247,12 +254,24 @@ static void l2_due(struct memsys *m, uint32_t p, uint64_t tick) {
 static bool take_request(void *ctx, uint32_t p, const struct mem_packet *q) {
     const struct step *s = ctx;
     struct memsys *m = s->m;
-    if (!l2_has_room(m->l2[p]))
+    if (!l2_has_room(m->l2[p])) {
+        bits_add(&m->crowded, p);
         return false;
+    }
     uint64_t at = domain_arrival(&m->domain[L2], s->now);
     l2_push(m->l2[p], at, q);
     l2_due(m, p, at);
     return true;
+}
+
+/* Requests that waited for room in the network may leave in this cycle. */
+static APART void feed_senders(struct memsys *m, uint64_t now) {
+    domain_due(m, &m->domain[CORE], now);
+    BITS_EACH (m->roomy, sm) {
+        bits_remove(m->roomy, sm);
+        bits_add(&m->sending, sm);
+        m->port[sm].sends_at = now;
+    }
 }
 
 static void tick_icnt(struct memsys *m, uint64_t now) {
@@ -266,6 +285,10 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
         }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);
+        if (m->roomy->count)
+            feed_senders(m, now);
+        for (uint32_t p = 0; m->eager && p < m->spec.partitions; p++)
+            icnt_offer(m->request, p);
         icnt_deliver(m->request, tick, take_request, &(struct step){m, now});
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
         domain_due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
@@ -345,6 +368,15 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
         ask_dram(m, now, p, q);
 }
 
+/* A request that came out of the network and had no room in L2 may have some. */
+static APART void let_in(struct memsys *m, uint64_t now, uint32_t p) {
+    if (!l2_has_room(m->l2[p]))
+        return;
+    bits_remove(&m->crowded, p);
+    icnt_offer(m->request, p);
+    domain_due(m, &m->domain[ICNT], clock_tick(&m->domain[ICNT].clock, now));
+}
+
 static void tick_l2(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[L2];
     uint64_t end, tick = first_tick(m, d, now, &end);
@@ -355,6 +387,8 @@ static void tick_l2(struct memsys *m, uint64_t now) {
             if (m->l2_at[p] <= until) {
                 take_data(m, now, tick, p);
                 l2_tick(m->l2[p], tick);
+                if (bits_has(&m->crowded, p))
+                    let_in(m, now, p);
                 drain_l2(m, now, tick, p);
                 m->l2_at[p] = min_u64(l2_next(m->l2[p]), m->data_at[p]);
                 if (m->l2_at[p] == NEVER) /* data or a request brings it back */

@@ -71,10 +71,11 @@ struct memsys {
     bool foresees; /* while ports are apart: as memsys_part was asked */
     /* Ports that are apart read what is above while the networks change what is below. */
     struct domain domain[DOMAINS];
-    uint64_t at; /* the first core cycle in which one of them has work */
-    uint64_t
-        reached; /* while ports are apart: the first cycle that everything but these has not gone through */
-    struct bits sending; /* SMs with requests to send */
+    uint64_t at;         /* the first core cycle in which one of them has work */
+    uint64_t reached;    /* while ports are apart: the first that everything but these has not gone through */
+    struct bits sending; /* SMs with requests to send, but for those that wait for room in the network */
+    struct bits *roomy;  /* those that have waited */
+    struct bits crowded; /* partitions of L2 that had no room for what came out of the network */
     struct bits l2_busy, dram_busy;
     struct bits woken; /* SMs whose port has something for them earlier than they knew */
 };

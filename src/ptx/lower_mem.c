@@ -115,7 +115,7 @@ static void set_order(struct lower *l, struct imods *m, enum mem_order weak) {
                          : has(l, MOD_RELAXED) || has(l, MOD_MMIO) ? ORDER_RELAXED
                          : has(l, MOD_VOLATILE) || has(l, MOD_CV)  ? ORDER_VOLATILE
                                                                    : weak);
-    m->scope = has(l, MOD_CTA) ? SCOPE_BLOCK : SCOPE_GPU;
+    m->scope = has(l, MOD_CTA) ? SCOPE_BLOCK : has(l, MOD_SYS) ? SCOPE_SYSTEM : SCOPE_GPU;
 }
 
 /* Element k of a vector operand, or the operand itself. */

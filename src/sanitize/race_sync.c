@@ -119,7 +119,7 @@ static void fence(struct racecheck *r, struct race_block *b, const struct warp *
     for (uint32_t left = m; left; left &= left - 1) {
         uint32_t t = first + (uint32_t)__builtin_ctz(left);
         put(r, &b->view[KNOWN_FENCED_BLOCK][t], all, false);
-        if (scope == SCOPE_GPU)
+        if (scope != SCOPE_BLOCK)
             put(r, &b->view[KNOWN_FENCED][t], all, false);
     }
     view_drop(all);
@@ -165,7 +165,7 @@ void race_strong(struct racecheck *r, struct race_block *b, const struct access 
     struct view *gpu = b->view[KNOWN_FENCED][t], *block = b->view[KNOWN_FENCED_BLOCK][t], *now = NULL;
     if (release) {
         now = past_of(r, b, t, r->now, b->base[t], b->view[KNOWN_ALL][t]);
-        gpu = q->scope == SCOPE_GPU ? now : gpu;
+        gpu = q->scope != SCOPE_BLOCK ? now : gpu;
         block = now;
         race_tick(r);
     }

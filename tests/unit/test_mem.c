@@ -605,6 +605,12 @@ static bool take_packet(void *ctx, uint32_t output, const struct mem_packet *p) 
     return t->any = true;
 }
 
+/* What was refused is offered again. */
+static void offer_all(struct icnt *n, uint32_t outputs) {
+    for (uint32_t o = 0; o < outputs; o++)
+        icnt_offer(n, o);
+}
+
 /* Ticks from from until something comes out; returns when. */
 static uint64_t run_icnt(struct icnt *n, uint64_t from, uint32_t out, uint32_t *id) {
     for (uint64_t t = from;; t++) {
@@ -612,6 +618,7 @@ static uint64_t run_icnt(struct icnt *n, uint64_t from, uint32_t out, uint32_t *
             icnt_tick(n, t);
         struct taken took = {.output = out};
         icnt_deliver(n, t, take_packet, &took);
+        offer_all(n, small_icnt.outputs);
         if (took.any) {
             *id = took.id;
             return t;
@@ -706,6 +713,35 @@ static void test_icnt_gives(void **state) {
     assert_true(icnt_idle(n));
 }
 
+static bool take_none(void *ctx, uint32_t output, const struct mem_packet *p) {
+    (void)output;
+    (void)p;
+    (*(uint32_t *)ctx)++;
+    return false;
+}
+
+/* What is refused is not offered again before it may be taken, and who waits for room hears of it. */
+static void test_icnt_waits(void **state) {
+    (void)state;
+    struct icnt *n = icnt_create(&arena, &small_icnt);
+    uint32_t asked = 0, id;
+    for (uint32_t i = 0; i < small_icnt.input_queue; i++)
+        push_packet(n, 0, 0, 0, i, 0);
+    icnt_await_room(n, 0);
+    assert_false(icnt_roomy(n)->count);
+    for (uint64_t t = 0; t < 20; t++) {
+        icnt_tick(n, t);
+        assert_int_equal(icnt_roomy(n)->count, 1); /* from the first packet on, for which there is a buffer */
+        icnt_deliver(n, t, take_none, &asked);
+    }
+    assert_true(asked == 1 && icnt_ready_at(n) == NEVER);
+    icnt_offer(n, 0);
+    assert_int_equal(icnt_ready_at(n), 5);
+    for (uint32_t i = 0; i < small_icnt.input_queue; i++)
+        run_icnt(n, 20, 0, &id);
+    assert_true(id == small_icnt.input_queue - 1 && icnt_idle(n));
+}
+
 static uint32_t any_number(uint64_t *seed, uint32_t below) {
     *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
     return (uint32_t)(*seed >> 33) % below;
@@ -748,6 +784,7 @@ static void test_icnt_foresees(void **state) {
             moved += moves_now;
         }
         icnt_deliver(n, t, take_most, &seed);
+        offer_all(n, OUT);
         for (uint32_t i = 0; i < IN; i++)
             if (icnt_has_room(n, i) && t + 1 >= fresh_at[i] && any_number(&seed, 4))
                 push_packet(n, t + 1, i, any_number(&seed, OUT), 0, any_number(&seed, 2) ? 128 : 0);
@@ -952,6 +989,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_icnt_bandwidth, free_arena),
         cmocka_unit_test_teardown(test_icnt_pressure, free_arena),
         cmocka_unit_test_teardown(test_icnt_gives, free_arena),
+        cmocka_unit_test_teardown(test_icnt_waits, free_arena),
         cmocka_unit_test_teardown(test_icnt_foresees, free_arena),
         cmocka_unit_test_teardown(test_l2_latency, free_arena),
         cmocka_unit_test_teardown(test_l2_writes, free_arena),
