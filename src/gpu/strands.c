@@ -159,12 +159,15 @@ void strands_count(struct run *r) {
 }
 
 void strands_gather(struct run *r) {
+    uint64_t *sum = r->x->executed;
     strands_count(r);
-    for (uint32_t pc = 0; r->strands && pc < r->x->img->ncode; pc++) {
-        uint64_t n = 0;
-        for (uint32_t i = 0; i < r->m->nsms; i++)
-            n += r->strands[i].x.executed[pc];
-        r->x->executed[pc] = n;
+    if (!r->strands)
+        return;
+    memset(sum, 0, r->x->img->ncode * sizeof *sum);
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        const struct exec *y = &r->strands[i].x;
+        for (uint32_t pc = 0; y->warp_insts && pc < r->x->img->ncode; pc++)
+            sum[pc] += y->executed[pc];
     }
 }
 
