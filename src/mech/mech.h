@@ -405,6 +405,8 @@ struct mechanism {
     void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
     /* The struct that counters are members of; NULL: the state itself. */
     const void *(*counts)(const void *m);
+    /* Somebody is about to read them: what was not counted one by one is added up. Optional. */
+    void (*tally)(void *m);
 };
 
 /* The mechanisms of one SM. */

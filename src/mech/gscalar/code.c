@@ -1,6 +1,10 @@
 /* Encodings of registers, for the host there is. */
 #include "mech/gscalar/code_lanes.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 /* Bits in which the active lanes of a half differ. All others count as the leading of these, so that their
  * number does not matter; an empty half has one value. */
 static WIDE_PART uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
@@ -56,6 +60,63 @@ struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES
     r.base[0] = v[0];
     r.base[1] = v[s->halves ? CODE_HALF : 0];
     return r;
+}
+
+static uint32_t through_planes(uint32_t *v) {
+    const struct code_spec planes = {CODE_PLANES, true};
+    struct code_reg r = code_full(&planes, v);
+    code_back(&planes, &r, v, v);
+    return code_form(r.whole, r.shared[0], r.shared[1]);
+}
+
+#ifdef __x86_64__
+/* Leading bytes of a word that are set in a set of its four bytes. */
+static WIDE_PART uint32_t leading_of(uint32_t bytes) {
+    static const uint8_t leading[16] = {[8] = 1, 1, 1, 1, 2, 2, 3, 4};
+    return leading[bytes & 15];
+}
+
+/* What comes back of a half of a register. */
+static WIDE void put_back(uint32_t *v, __m256i low, __m256i high, __m256i base, uint32_t shared) {
+    __m256i kept = _mm256_set1_epi32((int32_t)low_bytes(shared)), rest = _mm256_andnot_si256(kept, base);
+    _mm256_storeu_si256((__m256i_u *)v, _mm256_or_si256(_mm256_and_si256(low, kept), rest));
+    _mm256_storeu_si256((__m256i_u *)(v + 8), _mm256_or_si256(_mm256_and_si256(high, kept), rest));
+}
+
+/* The same in vectors: the bytes of all lanes are compared with those of the base value, and each lane's
+ * results are bits beside the other lanes'. */
+static WIDE uint32_t through_planes_wide(uint32_t *v) {
+    __m256i a = _mm256_loadu_si256((const __m256i_u *)v), b = _mm256_loadu_si256((const __m256i_u *)(v + 8)),
+            c = _mm256_loadu_si256((const __m256i_u *)(v + CODE_HALF)),
+            d = _mm256_loadu_si256((const __m256i_u *)(v + CODE_HALF + 8)),
+            low = _mm256_broadcastd_epi32(_mm256_castsi256_si128(a)),
+            high = _mm256_broadcastd_epi32(_mm256_castsi256_si128(c));
+    uint32_t l = (uint32_t)_mm256_movemask_epi8(
+                 _mm256_and_si256(_mm256_cmpeq_epi8(a, low), _mm256_cmpeq_epi8(b, low))),
+             h = (uint32_t)_mm256_movemask_epi8(
+                 _mm256_and_si256(_mm256_cmpeq_epi8(c, high), _mm256_cmpeq_epi8(d, high)));
+    uint64_t same = l | (uint64_t)h << 32;
+    same &= same >> 16;
+    same &= same >> 8;
+    same &= same >> 4;
+    uint32_t low_shared = leading_of((uint32_t)same), high_shared = leading_of((uint32_t)(same >> 32)),
+             whole = same_bytes(v[0] ^ v[CODE_HALF]);
+    whole = whole < low_shared ? whole : low_shared;
+    whole = whole < high_shared ? whole : high_shared;
+    if (low_shared | high_shared) {
+        put_back(v, a, b, low, low_shared);
+        put_back(v + CODE_HALF, c, d, high, high_shared);
+    }
+    return code_form(whole, low_shared, high_shared);
+}
+#else
+static uint32_t through_planes_wide(uint32_t *v) {
+    return through_planes(v);
+}
+#endif
+
+uint32_t code_through_planes(uint32_t v[WARP_LANES]) {
+    return HOST_IS_WIDE ? through_planes_wide(v) : through_planes(v);
 }
 
 WIDE_TOO(struct code_reg, code_part, (const uint32_t v[WARP_LANES], uint32_t lanes), part, v, lanes)

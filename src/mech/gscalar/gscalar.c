@@ -112,10 +112,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->can[CLASS_MEM] = p->mem;
     m->regs = arena_array(a, struct gscalar_reg, PLACES);
     m->forms = arena_array(a, struct gscalar_reg, CODE_FORMS);
-    for (uint32_t k = 0; k < CODE_FORMS; k++) {
-        m->forms[k].code = code_of_form(k);
-        gscalar_learn(m, &m->forms[k]);
-    }
+    gscalar_list_kinds(m);
     m->ops = arena_array(a, struct gscalar_op, CORE_OPS + 1) + 1;
     m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (CORE_OPS + 1) * sizeof *m->before) + 1;
     m->movs = core_copies(a);
@@ -129,6 +126,7 @@ static void start(void *state, const void *marks) {
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->in_order = !(m->sm->mech.owns >> MECH_stream & 1); /* nor has code of its own */
     m->plain = m->in_order && !m->owned && !m->pairs && !m->sm->check.on && !m->params->omit;
+    m->byte_planes = m->plain && m->spec.code == CODE_PLANES && m->spec.halves;
     m->checked = m->wanting = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
@@ -226,4 +224,5 @@ const struct mechanism mech_gscalar = {
     .kernel = gscalar_kernel,
     .create = create,
     .counts = counts,
+    .tally = gscalar_tally,
 };

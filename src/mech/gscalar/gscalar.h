@@ -62,12 +62,20 @@ enum gscalar_flag {
     READ_COMPRESSED = 1 << 3 /* some of it is not in the arrays */
 };
 
+/* Kinds of registers, by what an access does: the form of one that all lanes wrote, of which the first shares
+ * nothing, as do those of which nothing is known, and divergent ones; but one of these has one value. */
+enum { KIND_NONE, KIND_ONE_VALUE = CODE_FORMS, GSCALAR_KINDS };
+struct gscalar_kind {
+    uint8_t spared; /* arrays that an access does not activate */
+    uint8_t shared; /* leading bytes that all lanes share */
+    uint8_t small;  /* accesses of small arrays, beside those that go with every access */
+    uint8_t flags;  /* enum gscalar_flag */
+};
+
 /* What a read of a register does; all 0: of one of which nothing is known. */
 struct gscalar_read {
-    uint8_t spared; /* arrays that it does not activate */
-    uint8_t shared; /* leading bytes that all lanes share */
-    uint8_t small;  /* accesses of small arrays, beside those that go with every read */
-    uint8_t flags;  /* enum gscalar_flag */
+    uint8_t kind;
+    uint8_t flags; /* of the kind */
 };
 
 /* A register; the second follows from the first (gscalar_learn). */
@@ -78,7 +86,7 @@ struct gscalar_reg {
 
 /* An op in flight, or an instruction about to take effect. */
 struct gscalar_op {
-    _Alignas(64) uint8_t way, halves; /* halves: bits of those that one lane computes */
+    _Alignas(32) uint8_t way, halves; /* halves: bits of those that one lane computes */
     bool divergent, move;             /* not all lanes; an expanding move of ours */
     uint32_t active;                  /* lanes that count as active */
     struct gscalar_read source[GSCALAR_SOURCES];
@@ -103,11 +111,16 @@ struct gscalar {
     struct sm *sm;
     const struct gscalar_params *params;
     struct code_spec spec;
-    bool owned;                      /* somebody else decides in which registers values live */
-    bool in_order;                   /* nobody skips instructions */
-    uint8_t small;                   /* accesses of small arrays that go with every access of a register */
-    bool plain;                      /* registers are nobody else's, nobody compares, all rules are kept */
-    bool can[CLASS_MEM + 1];         /* what one lane may execute */
+    bool owned;              /* somebody else decides in which registers values live */
+    bool in_order;           /* nobody skips instructions */
+    uint8_t small;           /* accesses of small arrays that go with every access of a register */
+    bool plain;              /* registers are nobody else's, nobody compares, all rules are kept */
+    bool byte_planes;        /* that is so, and registers are planes of bytes, with halves */
+    bool can[CLASS_MEM + 1]; /* what one lane may execute */
+    struct gscalar_kind kinds[GSCALAR_KINDS];
+    /* Accesses by kind, which become counters when somebody reads these (gscalar_tally): reads, of divergent
+     * instructions, too, and writes of all lanes. */
+    uint64_t reads[2][GSCALAR_KINDS], writes[GSCALAR_KINDS];
     struct gscalar_reg *regs;        /* by place */
     struct gscalar_reg *forms;       /* those that all lanes wrote, by their form, less base values */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
@@ -141,24 +154,19 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
                         bool control);
 
 /* ---- file.c: registers ---- */
-/* What a read of a register does; whole: it is known, and all lanes were written. */
-static inline __attribute__((always_inline)) struct gscalar_read
-gscalar_read_of(const struct gscalar *m, const struct code_reg *c, bool whole) {
-    uint32_t low = whole ? c->shared[0] : 0, high = whole ? c->shared[1] : 0;
-    bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
-    uint32_t flags = scalar ? READ_SCALAR : 0;
-    flags |= (low == CODE_WORD) | (uint32_t)(high == CODE_WORD) << 1; /* READ_HALVES */
-    flags |= low | high ? READ_COMPRESSED : 0;
-    return (struct gscalar_read){
-        .spared = (uint8_t)(low | high ? code_spared(&m->spec, c) : 0),
-        .shared = whole ? c->whole : 0,
-        .small = m->spec.code == CODE_SCALAR && low | high,
-        .flags = (uint8_t)flags,
-    };
-}
+/* Finds out what accesses of each kind do, and what a register of each form is. */
+void gscalar_list_kinds(struct gscalar *m);
+/* Brings the counters up to date. */
+void gscalar_tally(void *m);
 /* What is known of a register has changed. */
 static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {
-    r->read = gscalar_read_of(m, &r->code, r->code.known && !r->code.divergent);
+    const struct code_reg *c = &r->code;
+    uint32_t kind = c->full_scalar && c->lanes == CODE_ALL ? KIND_ONE_VALUE : KIND_NONE;
+    if (!c->divergent)
+        kind = code_form(c->whole, c->shared[0], c->shared[1]);
+    if (!c->known)
+        kind = KIND_NONE;
+    r->read = (struct gscalar_read){(uint8_t)kind, m->kinds[kind].flags};
 }
 /* From now on nothing is known of it. */
 static inline void gscalar_unlearn(struct gscalar *m, uint32_t place) {

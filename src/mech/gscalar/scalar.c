@@ -288,7 +288,7 @@ static void wait_for_file(struct gscalar *m, int32_t id) {
     uint64_t now = m->sm->now;
     uint32_t operands = 0;
     for (uint32_t k = 0; k < m->sm->ops[id].need->nreads; k++)
-        operands += m->small + o->source[k].small;
+        operands += m->small + m->kinds[o->source[k].kind].small;
     if (!operands)
         return;
     uint32_t ports = (uint32_t)m->params->file_ports;
