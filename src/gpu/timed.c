@@ -351,9 +351,9 @@ static void start(struct run *r, struct arena *launch) {
     calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
+        sm_watch(m->sms[i], m->probe);
         sm_start(m->sms[i], strands_exec(r, i), needs, marks);
         m->sms[i]->now = m->now;
-        sm_watch(m->sms[i], m->probe);
         m->wake[i] = NEVER;
         bits_remove(&m->awake, i);
     }

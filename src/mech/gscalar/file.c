@@ -23,6 +23,8 @@ void gscalar_collected(void *state, int32_t id) {
     *o = (struct gscalar_op){.move = m->making, .divergent = true};
     o->source[0] = place == CORE_NO_PLACE ? (struct gscalar_read){0} : m->regs[place].read;
     core_delay(m->sm, id, (uint32_t)m->params->latency);
+    if (GSCALAR_EARLY)
+        m->reads[1][o->source[0].kind]++;
 }
 
 void gscalar_list_kinds(struct gscalar *m) {
@@ -58,8 +60,56 @@ static void count_access(struct gscalar *m, bool divergent, uint32_t shared, uin
     m->n.unsent += spared;
 }
 
+/* Some lanes of a result, or a move, are written, or (n = -1) that is taken back. */
+static void count_part(struct gscalar *m, const struct core_op *op, const struct gscalar_reg *r, int64_t n) {
+    uint64_t times = (uint64_t)n;
+    uint32_t arrays = code_write_arrays(&m->spec, &r->code);
+    m->n.compressions += op->pc != CORE_NO_PC ? times : 0;
+    m->n.small_writes += times * (m->small + m->kinds[r->read.kind].small);
+    m->n.access_divergent += times;
+    m->n.unsent += times * (CODE_ARRAYS - arrays);
+    m->sm->n.rf_write_arrays += times * (arrays - op->write_arrays);
+}
+
+void gscalar_count_reads(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o) {
+    for (uint32_t k = 0, n = op->need->nreads; k < n; k++)
+        m->reads[o->divergent][o->source[k].kind]++;
+}
+
+/* An operand has not been read. */
+static void uncount_read(struct gscalar *m, int32_t id, uint32_t k) {
+    const struct gscalar_op *o = &m->ops[id];
+    m->reads[o->divergent][o->source[k].kind]--;
+}
+
+/* What counts early, and has not happened in a launch that was cut, is taken back. */
+static void uncount(struct gscalar *m) {
+    const struct sm *sm = m->sm;
+    bool unused[CORE_OPS] = {false};
+    for (uint32_t k = 0; k < sm->nlone; k++)
+        for (uint32_t source = 0; source < sm->ops[sm->lone[k].op].need->nreads; source++)
+            uncount_read(m, sm->lone[k].op, source);
+    for (uint32_t left = sm->reads_waiting ? sm->read_banks & ~sm->lone_banks : 0; left; left &= left - 1)
+        for (int32_t r = sm->bank_reads[__builtin_ctz(left)][0]; r != CORE_NONE; r = sm->reads[r].next)
+            uncount_read(m, sm->reads[r].op, (uint32_t)sm->reads[r].source);
+    for (int32_t id = sm->free_op; id != CORE_NONE && id < sm->fresh_op; id = next_free_op(sm, id))
+        unused[id] = true;
+    for (int32_t id = 0; id < sm->fresh_op; id++) {
+        const struct core_op *op = &sm->ops[id];
+        const struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+        for (uint32_t k = op->next_write; !unused[id] && m->ops[id].early && k < op->writes; k++)
+            if (op->mask == CODE_ALL)
+                m->writes[r[k].read.kind]--;
+            else
+                count_part(m, op, &r[k], -1);
+    }
+}
+
 void gscalar_tally(void *state) {
     struct gscalar *m = state;
+    uint64_t reads = 0, writes = 0; /* arrays spared */
+    if (m->early)
+        uncount(m);
     for (uint32_t k = 0; k < GSCALAR_KINDS; k++) {
         const struct gscalar_kind *kind = &m->kinds[k];
         uint64_t whole = m->reads[0][k], divergent = m->reads[1][k], written = m->writes[k];
@@ -70,6 +120,14 @@ void gscalar_tally(void *state) {
         m->n.access_divergent += divergent;
         m->n.unsent += (whole + divergent + written) * kind->spared;
         count_sharing(m, kind->shared, whole + written);
+        reads += (whole + divergent) * kind->spared;
+        writes += written * kind->spared;
+    }
+    if (m->early) { /* nobody has asked how many arrays accesses activate */
+        m->sm->n.rf_read_arrays -= reads;
+        m->sm->n.rf_read_spared += reads;
+        m->sm->n.rf_write_arrays -= writes;
+        m->sm->n.rf_write_spared += writes;
     }
     memset(m->reads, 0, sizeof m->reads);
     memset(m->writes, 0, sizeof m->writes);
@@ -134,33 +192,70 @@ static void write_copy(struct gscalar *m, int32_t id) {
         *r = (struct code_reg){.lanes = op->mask, .divergent = true, .known = m->owned};
 }
 
-/* All lanes of an instruction's result, where registers are planes of bytes. */
-static EVERY_TIME uint32_t write_planes(struct gscalar *m, int32_t id, uint32_t k) {
-    const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_reg *r = &m->regs[op->place];
-    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + k];
-    uint32_t base[2] = {latch[0], latch[CODE_HALF]}, form = code_through_planes(latch);
-    *r = m->forms[form];
-    r->code.base[0] = base[0];
-    r->code.base[1] = base[1];
-    if (__builtin_expect(m->ops[id].way == WAY_SCALAR, 0))
-        m->wrong |= !r->code.full_scalar;
-    m->writes[form]++;
-    return CODE_ARRAYS - m->kinds[form].spared;
+/* All lanes of a value go to a register, and come back from there. */
+static EVERY_TIME void put_lanes(struct gscalar *m, struct gscalar_reg *r, uint32_t *latch) {
+    if (__builtin_expect(m->byte_planes, 1)) {
+        uint32_t base[2] = {latch[0], latch[CODE_HALF]}, form = code_through_planes(latch);
+        *r = m->forms[form];
+        r->code.base[0] = base[0];
+        r->code.base[1] = base[1];
+        return;
+    }
+    r->code = code_full(&m->spec, latch);
+    gscalar_learn(m, r);
+    if (GSCALAR_PLAIN(m) && r->read.flags & READ_COMPRESSED)
+        code_back(&m->spec, &r->code, latch, latch);
 }
 
-/* The same wherever they lie. */
+/* All lanes of an instruction's result. */
 static uint32_t write_full(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
     struct gscalar_reg *r = &m->regs[op->place];
-    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + k];
-    r->code = code_full(&m->spec, latch);
-    gscalar_learn(m, r);
-    if (m->plain && r->read.flags & READ_COMPRESSED)
-        code_back(&m->spec, &r->code, latch, latch);
+    put_lanes(m, r, m->sm->warps[op->warp].w->r[op->i->d + k]);
     m->wrong |= m->ops[id].way == WAY_SCALAR && !r->code.full_scalar;
     m->writes[r->read.kind]++;
     return CODE_ARRAYS - m->kinds[r->read.kind].spared;
+}
+
+/* Some lanes of an instruction's result. */
+static void put_part(struct gscalar *m, const struct core_op *op, struct gscalar_reg *r, uint32_t *latch) {
+    if (r->read.flags & READ_COMPRESSED)
+        code_lose(&m->spec, &r->code, latch, ~op->mask);
+    r->code = code_part(latch, op->mask);
+    gscalar_learn(m, r);
+    count_part(m, op, r, 1);
+}
+
+EVERY_TIME void gscalar_put(struct gscalar *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct gscalar_op *o = &m->ops[id];
+    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d], one = 0;
+    o->early = true;
+    for (uint32_t k = 0, n = op->writes; k < n; k++) {
+        if (__builtin_expect(op->mask == CODE_ALL, 1)) {
+            put_lanes(m, &r[k], latch[k]);
+            m->writes[r[k].read.kind]++;
+        } else {
+            put_part(m, op, &r[k], latch[k]);
+        }
+        one |= !r[k].code.full_scalar;
+    }
+    m->wrong |= one && (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT);
+}
+
+void gscalar_result(void *state, int32_t id) {
+    struct gscalar *m = state;
+    if (m->sm->ops[id].writes)
+        gscalar_put(m, id);
+}
+
+void gscalar_expanded(struct gscalar *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+    expand(&r->code);
+    gscalar_learn(m, r);
+    count_part(m, op, r, 1);
 }
 
 static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
@@ -189,11 +284,8 @@ static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_
 
 EVERY_TIME uint32_t gscalar_arrays(void *state, int32_t id, int32_t k, bool write, uint32_t arrays) {
     struct gscalar *m = state;
-    const struct core_op *op = &m->sm->ops[id];
     (void)arrays;
     if (!write)
         return read_arrays(m, id, k);
-    if (m->byte_planes && op->mask == CODE_ALL && op->pc != CORE_NO_PC)
-        return write_planes(m, id, (uint32_t)k);
     return write_arrays(m, id, (uint32_t)k);
 }

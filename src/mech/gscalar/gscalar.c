@@ -127,6 +127,9 @@ static void start(void *state, const void *marks) {
     m->in_order = !(m->sm->mech.owns >> MECH_stream & 1); /* nor has code of its own */
     m->plain = m->in_order && !m->owned && !m->pairs && !m->sm->check.on && !m->params->omit;
     m->byte_planes = m->plain && m->spec.code == CODE_PLANES && m->spec.halves;
+    m->early = GSCALAR_EARLY && m->plain;
+    if (GSCALAR_EARLY && !m->plain)
+        core_leave_copy(m->sm);
     m->checked = m->wanting = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
@@ -148,7 +151,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
     memset(m->preds[slot], 0, sizeof m->preds[slot]);
     m->wanting &= ~bit;
-    gscalar_turn(m, slot, CORE_NO_PC);
+    gscalar_went(m, slot);
     if (m->pairs)
         gscalar_pairs_start(m, slot);
 }
@@ -156,7 +159,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
 /* Results of barriers and calls come without a word to the banks. */
 static void control(void *state, uint32_t slot, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
-    gscalar_turn(m, slot, CORE_NO_PC);
+    gscalar_went(m, slot);
     if (!mask)
         return;
     gscalar_forget(m, slot, i);
@@ -168,8 +171,11 @@ static void retire(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     if (op->pc == CORE_NO_PC) {
-        if (m->ops[id].move)
+        if (m->ops[id].move) {
+            if (GSCALAR_EARLY)
+                gscalar_expanded(m, id);
             gscalar_moved(m, op->warp);
+        }
         return;
     }
     for (uint32_t k = op->next_write; !m->owned && k < op->writes; k++)
@@ -206,15 +212,18 @@ const struct mechanism mech_gscalar = {
                      .warp = warp,
                      .describe = describe,
                      .any_order = true,
-                     .apart = true},
+                     .apart = true,
+                     .beside = true,
+                     .ignores = UINT64_C(1) << MECH_AT_watch_collected | UINT64_C(1) << MECH_AT_watch_retire},
             .watch = {.control = control,
                       .issued = gscalar_issued,
                       .collected = gscalar_collected,
+                      .result = GSCALAR_EARLY ? gscalar_result : NULL,
                       .retire = retire,
                       .places = true},
             .gate = {.eligible = gscalar_eligible, .slots = gscalar_slots},
             .values = {.sources = gscalar_sources},
-            .forms = {.arrays = gscalar_arrays},
+            .forms = {.arrays = GSCALAR_EARLY ? NULL : gscalar_arrays},
             .units = {.dispatch = gscalar_dispatch},
         },
     .params = PARAM_TABLE(struct gscalar_params, params, NULL),

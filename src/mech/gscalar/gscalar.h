@@ -55,6 +55,17 @@ enum gscalar_way { WAY_VECTOR, WAY_SCALAR, WAY_HALF, WAY_DIVERGENT };
 
 enum { GSCALAR_SOURCES = 12, GSCALAR_WORDS = 8 };
 
+/* In the copy of the stages that is compiled for G-Scalar (core/points.h), which runs where m->plain holds,
+ * all that follows from an instruction's operands and result is seen to when it takes effect, or memory has
+ * answered: nobody else looks at its registers before the result is written. In the counters that makes no
+ * difference when a launch has ended; what is on its way when one is cut is not counted (gscalar_tally). */
+#ifdef CORE_ALONE
+#define GSCALAR_EARLY true
+#else
+#define GSCALAR_EARLY false
+#endif
+#define GSCALAR_PLAIN(m) (GSCALAR_EARLY || (m)->plain)
+
 /* What one lane may compute of a register that all lanes read, and whether arrays lack some of it. */
 enum gscalar_flag {
     READ_HALVES = 3,         /* bits: all lanes of a half have one value, and all lanes wrote the register */
@@ -88,6 +99,7 @@ struct gscalar_reg {
 struct gscalar_op {
     _Alignas(32) uint8_t way, halves; /* halves: bits of those that one lane computes */
     bool divergent, move;             /* not all lanes; an expanding move of ours */
+    bool early;                       /* its result has been compared, and counts as written */
     uint32_t active;                  /* lanes that count as active */
     struct gscalar_read source[GSCALAR_SOURCES];
 };
@@ -116,6 +128,7 @@ struct gscalar {
     uint8_t small;           /* accesses of small arrays that go with every access of a register */
     bool plain;              /* registers are nobody else's, nobody compares, all rules are kept */
     bool byte_planes;        /* that is so, and registers are planes of bytes, with halves */
+    bool early;              /* GSCALAR_EARLY is where instructions go */
     bool can[CLASS_MEM + 1]; /* what one lane may execute */
     struct gscalar_kind kinds[GSCALAR_KINDS];
     /* Accesses by kind, which become counters when somebody reads these (gscalar_tally): reads, of divergent
@@ -131,6 +144,8 @@ struct gscalar {
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
     uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
+    uint8_t enough[CORE_MAX_WARPS]; /* enum gscalar_need: what an instruction needs for a warp not to be
+                                       looked at */
     uint8_t moving[CORE_MAX_WARPS], moved[CORE_MAX_WARPS]; /* on their way; words that one was made for */
     bool making;                                           /* a move takes its collector */
     struct core_own *movs;
@@ -182,6 +197,12 @@ static inline const struct gscalar_reg *gscalar_find(const struct gscalar *m, ui
     return place == CORE_NO_PLACE || raw ? &unknown : &m->regs[place];
 }
 void gscalar_collected(void *m, int32_t op);
+/* Where it is early: the op's operands are read; its result is known. */
+void gscalar_count_reads(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o);
+void gscalar_put(struct gscalar *m, int32_t op);
+void gscalar_result(void *m, int32_t op);
+/* A move of ours has written its register. */
+void gscalar_expanded(struct gscalar *m, int32_t op);
 uint32_t gscalar_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
 /* These lanes of a compressed register are as its arrays have them. */
 void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes);

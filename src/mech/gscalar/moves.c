@@ -3,22 +3,20 @@
  * issue slot, and the instruction waits for its end. */
 #include "mech/gscalar/marks.h"
 
-static const struct xinst *next_of(const struct gscalar *m, uint32_t warp) {
-    const struct core_warp *cw = &m->sm->warps[warp];
-    return &cw->x->img->code[cw->next];
-}
-
 /* Destination words that must be expanded first. */
 static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
     const struct core_warp *cw = &m->sm->warps[warp];
-    const struct xinst *i = next_of(m, warp);
-    uint32_t guard = cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg), words = 0;
-    uint32_t mask = cw->w->stack[cw->w->depth - 1].mask & guard;
-    if (cw->needs[cw->next].control || mask == CODE_ALL || !mask || !gscalar_keeps(m, GS_MOVE))
+    const struct core_need *need = cw->need;
+    const struct xinst *i = need->i;
+    const struct gscalar_reg *r = &m->regs[warp * MAX_GPR + i->d];
+    uint32_t words = 0;
+    for (uint32_t k = 0, n = i->ndw; k < n; k++)
+        words |= (uint32_t) !!(r[k].read.flags & READ_COMPRESSED) << k;
+    if (!words)
         return 0;
-    for (uint32_t k = 0; k < i->ndw; k++)
-        words |= (uint32_t) !!(m->regs[warp * MAX_GPR + i->d + k].read.flags & READ_COMPRESSED) << k;
-    return words;
+    uint32_t mask = cw->w->top->mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+    bool moves = !need->control && mask != CODE_ALL && mask && (GSCALAR_EARLY || gscalar_keeps(m, GS_MOVE));
+    return moves ? words : 0;
 }
 
 /* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
@@ -26,6 +24,7 @@ static inline void gscalar_look(struct gscalar *m, uint64_t warps) {
     for (uint64_t left = warps & ~m->checked; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         m->moved[warp] = 0;
+        gscalar_find_enough(m, warp);
         if (compressed_words(m, warp))
             m->wanting |= UINT64_C(1) << warp;
     }
@@ -36,9 +35,10 @@ static inline void gscalar_look(struct gscalar *m, uint64_t warps) {
 uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
     (void)now;
     struct gscalar *m = state;
-    if (m->owned)
+    if (!GSCALAR_EARLY && m->owned)
         return ready;
-    gscalar_look(m, ready);
+    if (!GSCALAR_EARLY) /* else those who ask for slots have looked */
+        gscalar_look(m, ready);
     return ready & ~m->wanting;
 }
 
@@ -47,7 +47,7 @@ static bool make_move(struct gscalar *m, uint32_t warp) {
     uint32_t words = compressed_words(m, warp) & ~(uint32_t)m->moved[warp];
     if (!words)
         return false;
-    uint32_t k = (uint32_t)__builtin_ctz(words), reg = next_of(m, warp)->d + k;
+    uint32_t k = (uint32_t)__builtin_ctz(words), reg = m->sm->warps[warp].need->i->d + k;
     if (!core_collector_free(m->sm, &m->movs[reg].need))
         return false;
     m->moved[warp] |= (uint8_t)(1u << k);
@@ -80,7 +80,7 @@ uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now)
     (void)now;
     struct gscalar *m = state;
     uint32_t used = 0;
-    if (m->owned)
+    if (!GSCALAR_EARLY && m->owned)
         return 0;
     gscalar_look(m, m->sm->group[sched] & ready_warps(m->sm));
     for (uint64_t left = m->wanting & m->sm->group[sched]; left && used < free; left &= left - 1) {

@@ -214,8 +214,8 @@ static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst 
 }
 
 /* Any instruction, also where somebody else owns the registers or compares, or rules are left out. */
-static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i,
-                                                  uint32_t mask, struct gscalar_op *o) {
+static APART void any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t mask,
+                              struct gscalar_op *o) {
     const struct core_warp *cw = &m->sm->warps[warp];
     struct sources s;
     s.need = &cw->needs[cw->next];
@@ -223,18 +223,19 @@ static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t wa
     o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     for (uint32_t k = 0; k < s.need->nreads; k++) {
         uint32_t reg = s.need->reads[k];
-        const struct gscalar_reg *r = m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
+        const struct gscalar_reg *r =
+            !GSCALAR_EARLY && m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
         s.reg[k] = r;
         o->source[k] = r->read;
-        if (r->read.flags & READ_COMPRESSED && !m->plain)
+        if (r->read.flags & READ_COMPRESSED && !GSCALAR_PLAIN(m))
             restore(m, warp, reg, &r->code, mask);
     }
     m->n.divergent += o->divergent;
-    if (cw->x != m->sm->x)
+    if (!GSCALAR_EARLY && cw->x != m->sm->x)
         return;
     if (o->active)
         examine(m, warp, i, &s, o);
-    if (m->pairs)
+    if (!GSCALAR_EARLY && m->pairs)
         gscalar_pairs_issue(m, warp, o);
 }
 
@@ -244,8 +245,8 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     struct gscalar_op *o = &m->ops[core_next_op(sm)];
     o->way = WAY_VECTOR;
     o->halves = 0;
-    o->move = false;
-    if (mask != CODE_ALL || !m->plain) {
+    o->move = o->early = false;
+    if (mask != CODE_ALL || !GSCALAR_PLAIN(m)) {
         any_sources(m, warp, i, mask, o);
         return;
     }
@@ -259,6 +260,8 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
         const struct gscalar_reg *r = &own[need->reads[k]];
         o->source[k] = r->read;
         flags &= r->read.flags;
+        if (GSCALAR_EARLY && need->computes)
+            m->reads[0][r->read.kind]++;
     }
     enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
     if (!class)
@@ -310,7 +313,7 @@ static inline void spread(struct gscalar *m, int32_t id, const struct gscalar_op
 }
 
 /* What most instructions have none of: results of one lane, predicates, operands of a scalar file. */
-static __attribute__((noinline)) void issue_more(struct gscalar *m, int32_t id) {
+static APART void issue_more(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_op *o = &m->ops[id];
     if (m->params->file_ports)
@@ -327,16 +330,25 @@ EVERY_TIME void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_params *p = m->params;
+    const struct gscalar_op *o = &m->ops[id];
     gscalar_turn(m, op->warp, op->pc + 1);
     core_delay(m->sm, id, (uint32_t)p->latency);
-    if (m->ops[id].way != WAY_VECTOR || op->need->sets || p->file_ports)
+    if (o->way != WAY_VECTOR || op->need->sets || p->file_ports)
         issue_more(m, id);
+    if (!GSCALAR_EARLY)
+        return;
+    m->sm->ops[id].noted = o->way != WAY_VECTOR;
+    if (!op->need->computes || o->divergent)
+        gscalar_count_reads(m, op, o);
+    if (!op->need->memory && op->writes)
+        gscalar_put(m, id);
 }
 
 EVERY_TIME struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
     struct gscalar *m = state;
     const struct gscalar_op *o = &m->ops[id];
-    if (o->way == WAY_VECTOR || !work.lanes) /* moves are vectors, too */
+    bool vector = GSCALAR_EARLY ? !m->sm->ops[id].noted : o->way == WAY_VECTOR;
+    if (vector || !work.lanes) /* moves are vectors, too */
         return work;
     uint32_t lanes = 1, beats = 1;
     if (o->way == WAY_HALF) {
