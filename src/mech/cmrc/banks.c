@@ -231,7 +231,7 @@ EVERY_TIME void cmrc_arbitrate(void *state, uint64_t now) {
     uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (!(sm->read_banks | sm->write_banks))
         return;
-    if (m->usual)
+    if (CMRC_USUAL(m))
         cmrc_serve_usual(m, sm, first);
     else
         arbitrate_any(m, first);

@@ -90,6 +90,8 @@ static void start(void *state, const void *marks) {
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->usual =
         !m->owned && !m->params->omit && m->params->pairing == PAIR_ALL && m->params->depth >= CORE_OPS;
+    if (CMRC_ALONE && (!m->usual || m->params->latency))
+        core_leave_copy(m->sm);
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
     cmrc_lay_out(m);
     m->warps = 0;
@@ -153,7 +155,14 @@ const struct mechanism mech_cmrc = {
     .order = 30,
     .points =
         {
-            .life = {.start = start, .finish = finish, .admit = admit, .warp = warp, .apart = true},
+            .life = {.start = start,
+                     .finish = finish,
+                     .admit = admit,
+                     .warp = warp,
+                     .apart = true,
+                     .beside = true,
+                     .ignores = UINT64_C(1) << MECH_AT_watch_collected | UINT64_C(1) << MECH_AT_watch_retire |
+                                UINT64_C(1) << MECH_AT_watch_issued},
             .watch = {.control = control,
                       .issued = cmrc_issued,
                       .collected = cmrc_collected,

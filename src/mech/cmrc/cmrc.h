@@ -20,6 +20,15 @@ enum cmrc_pairing {
     PAIR_IDEAL, /* no port conflicts: everything that waits */
 };
 
+/* The copy of the stages that is compiled for CMRC (core/points.h), which runs where m->usual holds, and
+ * instructions take no longer. */
+#ifdef CORE_ALONE
+#define CMRC_ALONE true
+#else
+#define CMRC_ALONE false
+#endif
+#define CMRC_USUAL(m) (CMRC_ALONE || (m)->usual)
+
 struct cmrc_params {
     enum cmrc_pairing pairing;
     enum cmrc_sign sign;

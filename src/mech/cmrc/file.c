@@ -96,7 +96,7 @@ static APART void read_usual(struct cmrc *m, uint32_t warp, uint32_t reg, struct
  * takes it before it collects. */
 EVERY_TIME void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct cmrc *m = state;
-    if (__builtin_expect(!m->usual, 0)) {
+    if (__builtin_expect(!CMRC_USUAL(m), 0)) {
         sources_any(m, warp, i, mask);
         return;
     }

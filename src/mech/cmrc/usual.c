@@ -21,7 +21,7 @@ static EVERY_TIME struct cmrc_form form_of_word(const struct cmrc *m, const stru
 EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
     struct cmrc *m = state;
     const struct core_op *op = &m->sm->ops[id];
-    if (!m->usual)
+    if (!CMRC_USUAL(m))
         return 0;
     uint8_t mask;
     if (__builtin_expect(op->mask == UINT32_MAX, 1)) {
