@@ -226,28 +226,38 @@ static void put_part(struct gscalar *m, const struct core_op *op, struct gscalar
     count_part(m, op, r, 1);
 }
 
-EVERY_TIME void gscalar_put(struct gscalar *m, int32_t id) {
-    const struct core_op *op = &m->sm->ops[id];
+/* A result that one lane has computed, if that could be told from what it says of its operands. */
+static void expect_one_value(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o) {
+    const struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+    for (uint32_t k = 0; o->way != WAY_HALF && k < op->writes; k++)
+        m->wrong |= !r[k].code.full_scalar;
+}
+
+EVERY_TIME void gscalar_put(struct gscalar *m, int32_t id, const struct core_op *op, bool divergent) {
     struct gscalar_op *o = &m->ops[id];
-    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
-    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d], one = 0;
+    uint32_t d = op->i->d, n = op->writes;
+    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + d];
+    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[d];
     o->early = true;
-    for (uint32_t k = 0, n = op->writes; k < n; k++) {
-        if (__builtin_expect(op->mask == CODE_ALL, 1)) {
-            put_lanes(m, &r[k], latch[k]);
-            m->writes[r[k].read.kind]++;
+    do {
+        if (__builtin_expect(!divergent, 1)) {
+            put_lanes(m, r, *latch);
+            m->writes[r->read.kind]++;
         } else {
-            put_part(m, op, &r[k], latch[k]);
+            put_part(m, op, r, *latch);
         }
-        one |= !r[k].code.full_scalar;
-    }
-    m->wrong |= one && (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT);
+        r++;
+        latch++;
+    } while (--n);
+    if (__builtin_expect(o->way != WAY_VECTOR, 0))
+        expect_one_value(m, op, o);
 }
 
 void gscalar_result(void *state, int32_t id) {
     struct gscalar *m = state;
-    if (m->sm->ops[id].writes)
-        gscalar_put(m, id);
+    const struct core_op *op = &m->sm->ops[id];
+    if (op->writes)
+        gscalar_put(m, id, op, op->mask != CODE_ALL);
 }
 
 void gscalar_expanded(struct gscalar *m, int32_t id) {

@@ -107,9 +107,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
                                  m->params->code == CODE_PLANES && m->params->halves};
     const struct gscalar_params *p = m->params;
     m->small = m->spec.code == CODE_PLANES ? (uint8_t)gscalar_sets(m) : 0;
-    m->can[CLASS_ALU] = p->alu;
-    m->can[CLASS_SFU] = p->sfu;
-    m->can[CLASS_MEM] = p->mem;
+    m->half_flags = p->half && m->spec.halves ? READ_HALVES : 0;
     m->regs = arena_array(a, struct gscalar_reg, PLACES);
     m->forms = arena_array(a, struct gscalar_reg, CODE_FORMS);
     gscalar_list_kinds(m);
@@ -123,6 +121,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
 static void start(void *state, const void *marks) {
     struct gscalar *m = state;
     m->marks = marks;
+    m->facts = m->marks->facts;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->in_order = !(m->sm->mech.owns >> MECH_stream & 1); /* nor has code of its own */
     m->plain = m->in_order && !m->owned && !m->pairs && !m->sm->check.on && !m->params->omit;

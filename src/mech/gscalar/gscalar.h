@@ -123,13 +123,13 @@ struct gscalar {
     struct sm *sm;
     const struct gscalar_params *params;
     struct code_spec spec;
-    bool owned;              /* somebody else decides in which registers values live */
-    bool in_order;           /* nobody skips instructions */
-    uint8_t small;           /* accesses of small arrays that go with every access of a register */
-    bool plain;              /* registers are nobody else's, nobody compares, all rules are kept */
-    bool byte_planes;        /* that is so, and registers are planes of bytes, with halves */
-    bool early;              /* GSCALAR_EARLY is where instructions go */
-    bool can[CLASS_MEM + 1]; /* what one lane may execute */
+    bool owned;       /* somebody else decides in which registers values live */
+    bool in_order;    /* nobody skips instructions */
+    uint8_t small;    /* accesses of small arrays that go with every access of a register */
+    bool plain;       /* registers are nobody else's, nobody compares, all rules are kept */
+    bool byte_planes; /* that is so, and registers are planes of bytes, with halves */
+    bool early;       /* GSCALAR_EARLY is where instructions go */
+
     struct gscalar_kind kinds[GSCALAR_KINDS];
     /* Accesses by kind, which become counters when somebody reads these (gscalar_tally): reads, of divergent
      * instructions, too, and writes of all lanes. */
@@ -140,11 +140,13 @@ struct gscalar {
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
+    const uint8_t *facts;              /* of the marks */
+    uint8_t half_flags;                /* READ_HALVES, if one lane may compute a half */
     struct gscalar_op *ops;            /* from CORE_NONE on, which is for control instructions */
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
     uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
-    uint8_t enough[CORE_MAX_WARPS]; /* enum gscalar_need: what an instruction needs for a warp not to be
+    uint8_t enough[CORE_MAX_WARPS]; /* enum gscalar_fact: what an instruction needs for a warp not to be
                                        looked at */
     uint8_t moving[CORE_MAX_WARPS], moved[CORE_MAX_WARPS]; /* on their way; words that one was made for */
     bool making;                                           /* a move takes its collector */
@@ -199,7 +201,7 @@ static inline const struct gscalar_reg *gscalar_find(const struct gscalar *m, ui
 void gscalar_collected(void *m, int32_t op);
 /* Where it is early: the op's operands are read; its result is known. */
 void gscalar_count_reads(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o);
-void gscalar_put(struct gscalar *m, int32_t op);
+void gscalar_put(struct gscalar *m, int32_t id, const struct core_op *op, bool divergent);
 void gscalar_result(void *m, int32_t op);
 /* A move of ours has written its register. */
 void gscalar_expanded(struct gscalar *m, int32_t op);

@@ -4,17 +4,19 @@
 
 #include "mech/gscalar/gscalar.h"
 
-/* Whether a warp whose next instruction it is may have to wait for a move. */
-enum gscalar_need {
-    NEEDS_NONE = 1, /* it writes no register of a bank */
-    NEEDS_MASK = 2, /* not if all lanes are active: no guard leaves any out */
-    NEEDS_PREDS = 4 /* beside that: it reads predicates */
+/* Bits of what is known of an instruction. The first are its enum gscalar_class. */
+enum gscalar_fact {
+    FACT_CLASS = 3,
+    FACT_CAN = 1 << 2, /* one lane may execute what is of this class */
+    /* Whether a warp whose next instruction it is may have to wait for a move. */
+    NEEDS_NONE = 1 << 3,  /* not: it writes no register of a bank */
+    NEEDS_MASK = 1 << 4,  /* not if all lanes are active: no guard leaves any out */
+    NEEDS_PREDS = 1 << 5, /* beside that: it reads predicates */
 };
 
 struct gscalar_marks {
     const struct image *img;
-    uint8_t *class;            /* enum gscalar_class of each instruction */
-    uint8_t *turn;             /* enum gscalar_need of each */
+    uint8_t *facts;            /* enum gscalar_fact of each instruction */
     struct gscalar_live *live; /* registers that are live in front of each, or NULL */
 };
 
@@ -47,7 +49,7 @@ static inline void gscalar_note_turn(struct gscalar *m, uint32_t warp, bool chec
 
 /* It is that at pc. */
 static inline void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc) {
-    gscalar_note_turn(m, warp, m->marks->turn[pc] & m->enough[warp]); /* nothing behind the code, too */
+    gscalar_note_turn(m, warp, m->facts[pc] & m->enough[warp]); /* nothing behind the code, too */
 }
 
 /* It goes on behind a control instruction, nobody knows where. */

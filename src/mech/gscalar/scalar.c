@@ -48,15 +48,16 @@ const void *gscalar_kernel(void *shared, struct arena *launch, const struct imag
     const struct gscalar_params *p = shared;
     struct gscalar_marks *m = arena_new(launch, struct gscalar_marks);
     m->img = img;
-    m->class = arena_array(launch, uint8_t, img->ncode + 1);
-    m->turn = arena_array(launch, uint8_t, img->ncode + 1);
+    m->facts = arena_array(launch, uint8_t, img->ncode + 1);
+    const bool can[] = {[CLASS_ALU] = p->alu, [CLASS_SFU] = p->sfu, [CLASS_MEM] = p->mem};
     for (uint32_t pc = 0; pc < img->ncode; pc++) {
         const struct xinst *i = &img->code[pc];
         struct core_need need = core_need(i);
-        m->class[pc] = (uint8_t)class_of(i, p->omit & GS_LOCAL, p->omit & GS_LANE);
-        m->turn[pc] = (uint8_t)((need.control || !need.nwrites ? NEEDS_NONE : 0) |
-                                (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0) |
-                                (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT ? NEEDS_PREDS : 0));
+        enum gscalar_class class = class_of(i, p->omit & GS_LOCAL, p->omit & GS_LANE);
+        m->facts[pc] =
+            (uint8_t)(class | (can[class] ? FACT_CAN : 0) | (need.control || !need.nwrites ? NEEDS_NONE : 0) |
+                      (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0) |
+                      (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT ? NEEDS_PREDS : 0));
     }
     if (p->skip_dead)
         m->live = gscalar_liveness(launch, img);
@@ -120,14 +121,14 @@ static inline enum gscalar_way decide_whole(const struct gscalar *m, uint32_t fl
     o->halves = 3;
     if (flags & READ_SCALAR)
         return WAY_SCALAR;
-    o->halves = m->params->half && m->spec.halves ? flags & READ_HALVES : 0;
+    o->halves = (uint8_t)(flags & m->half_flags);
     return o->halves ? WAY_HALF : WAY_VECTOR;
 }
 
 static enum gscalar_way decide(const struct gscalar *m, uint32_t warp, const struct xinst *i,
-                               const struct sources *s, enum gscalar_class class, struct gscalar_op *o) {
+                               const struct sources *s, uint32_t facts, struct gscalar_op *o) {
     uint32_t active = o->active;
-    if (!m->can[class] || !preds_scalar(m, warp, i, active))
+    if (!(facts & FACT_CAN) || !preds_scalar(m, warp, i, active))
         return WAY_VECTOR;
     if (active == CODE_ALL)
         return decide_whole(m, all_scalar(m, s, active) ? READ_SCALAR : scalar_halves(m, s), o);
@@ -177,7 +178,7 @@ static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst 
         }
 }
 
-static void count_way(struct gscalar *m, enum gscalar_class class, enum gscalar_way way) {
+static APART void count_way(struct gscalar *m, enum gscalar_class class, enum gscalar_way way) {
     static const size_t scalar[] = {[CLASS_ALU] = offsetof(struct gscalar_counters, scalar_alu),
                                     [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
                                     [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
@@ -194,21 +195,21 @@ static void note_divergent(struct gscalar *m, uint32_t warp, const struct xinst 
     m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
     for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
         m->before[core_next_op(m->sm)][k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
-    m->n.divergent_equal += m->marks->class[m->sm->warps[warp].next] &&
+    m->n.divergent_equal += m->facts[m->sm->warps[warp].next] & FACT_CLASS &&
                             gscalar_equal(m->sm->warps[warp].w, i, s->need, o->active);
 }
 
 /* Finds out how an instruction of the program with active lanes executes. */
 static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s,
                            struct gscalar_op *o) {
-    enum gscalar_class class = (enum gscalar_class)m->marks->class[m->sm->warps[warp].next];
+    uint32_t facts = m->facts[m->sm->warps[warp].next];
     if (o->divergent)
         note_divergent(m, warp, i, s, o);
-    if (!class)
+    if (!(facts & FACT_CLASS))
         return;
-    enum gscalar_way way = decide(m, warp, i, s, class, o);
+    enum gscalar_way way = decide(m, warp, i, s, facts, o);
     o->way = (uint8_t)way;
-    count_way(m, class, way);
+    count_way(m, (enum gscalar_class)(facts & FACT_CLASS), way);
     if (way == WAY_DIVERGENT)
         share_operands(m, warp, i, s, o->active);
 }
@@ -218,7 +219,7 @@ static APART void any_sources(struct gscalar *m, uint32_t warp, const struct xin
                               struct gscalar_op *o) {
     const struct core_warp *cw = &m->sm->warps[warp];
     struct sources s;
-    s.need = &cw->needs[cw->next];
+    s.need = cw->need;
     o->divergent = mask != CODE_ALL;
     o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     for (uint32_t k = 0; k < s.need->nreads; k++) {
@@ -263,14 +264,13 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
         if (GSCALAR_EARLY && need->computes)
             m->reads[0][r->read.kind]++;
     }
-    enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
-    if (!class)
-        return;
-    bool preds = m->marks->turn[cw->next] & NEEDS_PREDS;
-    if (m->can[class] && (!preds || preds_scalar(m, warp, i, mask)))
+    uint32_t facts = m->facts[cw->next], class = facts & FACT_CLASS;
+    bool some = flags & (READ_SCALAR | m->half_flags) && facts & FACT_CAN;
+    if (some && (!(facts & NEEDS_PREDS) || preds_scalar(m, warp, i, mask)))
         o->way = (uint8_t)decide_whole(m, flags, o);
-    if (o->way != WAY_VECTOR || class == CLASS_SFU)
-        count_way(m, class, (enum gscalar_way)o->way);
+    else if (class != CLASS_SFU)
+        return;
+    count_way(m, (enum gscalar_class) class, (enum gscalar_way)o->way);
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
@@ -326,22 +326,57 @@ static APART void issue_more(struct gscalar *m, int32_t id) {
         gscalar_predicates(m, op->warp, op->i, o->active, false);
 }
 
+/* Its result, which all lanes get from one, goes to its registers. */
+static APART void put_one_value(struct gscalar *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d];
+    for (uint32_t k = 0; k < op->writes; k++) {
+        uint32_t value = latch[k][WARP_LANES - 1];
+        lane_fill(latch[k], value, CODE_ALL);
+        r[k] = m->forms[CODE_FORMS - 1];
+        r[k].code.base[0] = r[k].code.base[1] = value;
+    }
+    m->writes[CODE_FORMS - 1] += op->writes;
+    m->ops[id].early = true;
+}
+
+/* The same in the copy of the stages: all that follows from an instruction that took effect. */
+static EVERY_TIME void see_to(struct gscalar *m, int32_t id) {
+    struct core_op *op = &m->sm->ops[id];
+    KEEP(op);
+    const struct gscalar_op *o = &m->ops[id];
+    const struct core_need *need = op->need;
+    gscalar_turn(m, op->warp, op->pc + 1);
+    op->delay = (uint16_t)m->params->latency;
+    if (!need->computes || o->divergent)
+        gscalar_count_reads(m, op, o);
+    if (__builtin_expect(o->way != WAY_VECTOR, 0)) {
+        op->noted = true;
+        if (o->way == WAY_SCALAR && need->computes && !need->sets && !m->params->file_ports) {
+            put_one_value(m, id);
+            return;
+        }
+        issue_more(m, id);
+    } else if (need->sets || m->params->file_ports) {
+        issue_more(m, id);
+    }
+    if (!need->memory && op->writes)
+        gscalar_put(m, id, op, o->divergent);
+}
+
 EVERY_TIME void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_params *p = m->params;
-    const struct gscalar_op *o = &m->ops[id];
+    if (GSCALAR_EARLY) {
+        see_to(m, id);
+        return;
+    }
     gscalar_turn(m, op->warp, op->pc + 1);
     core_delay(m->sm, id, (uint32_t)p->latency);
-    if (o->way != WAY_VECTOR || op->need->sets || p->file_ports)
+    if (m->ops[id].way != WAY_VECTOR || op->need->sets || p->file_ports)
         issue_more(m, id);
-    if (!GSCALAR_EARLY)
-        return;
-    m->sm->ops[id].noted = o->way != WAY_VECTOR;
-    if (!op->need->computes || o->divergent)
-        gscalar_count_reads(m, op, o);
-    if (!op->need->memory && op->writes)
-        gscalar_put(m, id);
 }
 
 EVERY_TIME struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
