@@ -100,6 +100,8 @@ static EVERY_TIME void collect_own(struct sm *sm, int32_t id, struct core_op *op
         sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : need->kind]--;
         sm->n.const_operands += need->nconsts;
         op->pending = need->nreads;
+        if (shape < SHAPE_BASE && HAS(sm, banks, arbitrate)) /* who may want to know which came first */
+            op->ready = sm->now;
     } else {
         enter_collector(sm, id, op);
         more = op->pending || sm->nlone == sizeof sm->lone / sizeof *sm->lone;

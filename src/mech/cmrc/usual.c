@@ -13,9 +13,11 @@ static EVERY_TIME void put_usual(struct cmrc *m, uint32_t place, struct cmrc_for
         .form = f, .known = true, .spared = (uint8_t)(CMRC_ALL & ~mask), .version = r->version + 1};
 }
 
-/* The form of the destination word in work of an op that writes all lanes. */
+/* The form of the destination word in work of an op that writes all lanes; in the copy of the stages it goes
+ * through its planes. */
 static EVERY_TIME struct cmrc_form form_of_word(const struct cmrc *m, const struct core_op *op) {
-    return cmrc_form(m->params->sign, m->sm->warps[op->warp].w->r[op->i->d + op->next_write], UINT32_MAX);
+    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
+    return CMRC_ALONE ? cmrc_through(m->params->sign, latch) : cmrc_form(m->params->sign, latch, UINT32_MAX);
 }
 
 EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
@@ -36,8 +38,8 @@ EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
         cmrc_write(m, id);
     }
     m->written[bank] = mask;
-    m->n.port_cycles++;
-    return count_sent(m, mask);
+    count_port(m, 1);
+    return count_sent(m, mask, op->mask == UINT32_MAX ? m->writes : NULL);
 }
 
 /* The only write that waits at a bank is served alone: no operand waits there, or it fills all sub-banks.
@@ -58,10 +60,10 @@ static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank,
     }
     if (at != CORE_NONE && (mask != CMRC_ALL || cmrc_is_read(sm, bank, op->place)))
         return false;
-    m->n.port_cycles++;
+    count_port(m, 1);
     put_usual(m, op->place, f, mask);
     o->looked = 0;
-    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
+    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask, m->writes));
     return true;
 }
 
@@ -69,17 +71,18 @@ static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank,
  * all sub-banks. False: that is not so, or its collector may have a say. */
 static EVERY_TIME bool read_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t at) {
     const struct core_read *r = &sm->reads[at];
-    if (r->source == CORE_NONE)
+    if (!CMRC_ALONE && r->source == CORE_NONE)
         return false;
     struct cmrc_op *p = &m->ops[r->op];
-    uint8_t mask = p->mask[r->source];
+    uint8_t mask = mask_of_read(m, at);
     if (r->next != CORE_NONE && (mask != CMRC_ALL || PORTS(sm)))
         return false;
     if (PORTS(sm) && p->cycle == sm->now && p->slices & mask)
         return false;
-    m->n.port_cycles++;
+    count_port(m, 1);
     cmrc_deliver(m, r, mask, bank, true);
-    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
+    let_thaw(m, at);
+    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask, m->reads));
     return true;
 }
 
@@ -90,6 +93,14 @@ static EVERY_TIME void read_lone(struct cmrc *m, struct sm *sm, int32_t id) {
     const struct cmrc_reg *regs = &m->regs[op->warp * MAX_GPR];
     const uint8_t *reads = op->need->reads;
     uint32_t n = op->pending, arrays = 0, changed = 0;
+    m->n.collector_writes++;
+    m->n.type5 += n - 1;
+    if (CMRC_ALONE) {
+        for (uint32_t k = 0; k < n; k++)
+            m->reads[CMRC_ALL & ~regs[reads[k]].spared]++;
+        core_serve_lone(sm, id, n * CORE_ARRAYS);
+        return;
+    }
     for (uint32_t k = 0; k < n; k++) {
         changed |= regs[reads[k]].version ^ p->version[k];
         arrays += count_access(m, p->mask[k]);
@@ -99,8 +110,6 @@ static EVERY_TIME void read_lone(struct cmrc *m, struct sm *sm, int32_t id) {
     m->n.unsent += n * CORE_ARRAYS - arrays;
     m->n.port_cycles += n;
     m->n.operands += n;
-    m->n.collector_writes++;
-    m->n.type5 += n - 1;
     core_serve_lone(sm, id, arrays);
 }
 
@@ -152,6 +161,12 @@ static EVERY_TIME bool serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
 
 EVERY_TIME void cmrc_serve_usual(struct cmrc *m, struct sm *sm, uint32_t first) {
     int32_t lone[CORE_MAX_BANKS];
+    if (sm->nlone == 1 && sm->read_banks == sm->lone_banks &&
+        !sm->write_banks) { /* nobody else reads or writes */
+        sm->read_banks = sm->nlone = sm->lone_banks = 0;
+        read_lone(m, sm, sm->lone[0].op);
+        return;
+    }
     uint32_t ends = sm->nlone ? find_lone(sm, first, lone) : 0, taken = in_turn(sm, sm->written_banks, first);
     uint32_t left = in_turn(sm, sm->read_banks | sm->write_banks, first) | ends;
     while (left) {
