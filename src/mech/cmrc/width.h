@@ -52,8 +52,8 @@ void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LA
 void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes);
 /* The sub-banks, as bits, that an entry of this width lies in. */
 static inline uint8_t cmrc_mask(uint32_t width, bool odd) {
-    uint32_t low = (1u << width) - 1;
-    return (uint8_t)(odd ? low << (CMRC_FULL - width) : low);
+    static const uint8_t masks[2][CMRC_FULL + 1] = {{0, 1, 3, 7, 15}, {0, 8, 12, 14, 15}};
+    return masks[odd][width];
 }
 
 #endif
