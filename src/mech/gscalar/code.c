@@ -119,7 +119,51 @@ uint32_t code_through_planes(uint32_t v[WARP_LANES]) {
     return HOST_IS_WIDE ? through_planes_wide(v) : through_planes(v);
 }
 
-WIDE_TOO(struct code_reg, code_part, (const uint32_t v[WARP_LANES], uint32_t lanes), part, v, lanes)
+#ifdef __x86_64__
+/* Of each word of a half, bytes that are as the base value's, or of a lane that does not count. */
+static WIDE __m256i same_part(const uint32_t *v, __m256i base, uint32_t lanes) {
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    __m256i here = _mm256_and_si256(_mm256_set1_epi32((int32_t)lanes), bit);
+    __m256i away = _mm256_cmpeq_epi32(here, _mm256_setzero_si256());
+    return _mm256_or_si256(_mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i_u *)v), base), away);
+}
+
+/* Leading bytes in which the active lanes of a half do not differ. */
+static WIDE uint32_t shared_part(const uint32_t *v, uint32_t lanes) {
+    if (!lanes)
+        return CODE_WORD;
+    __m256i base = _mm256_set1_epi32((int32_t)v[code_leader(lanes)]);
+    uint32_t same = (uint32_t)_mm256_movemask_epi8(
+        _mm256_and_si256(same_part(v, base, lanes), same_part(v + 8, base, lanes >> 8)));
+    same &= same >> 16;
+    same &= same >> 8;
+    return leading_of(same & same >> 4);
+}
+
+static WIDE struct code_reg part_wide(const uint32_t *v, uint32_t lanes) {
+    uint32_t in_low = lanes & 0xffff, leader = code_leader(lanes),
+             across = in_low ? code_leader(in_low) : leader;
+    uint32_t low = shared_part(v, in_low), high = shared_part(v + CODE_HALF, lanes >> CODE_HALF);
+    uint32_t whole = same_bytes(v[leader] ^ v[across]);
+    whole = whole < low ? whole : low;
+    whole = whole < high ? whole : high;
+    return (struct code_reg){.base = {v[leader], v[leader]},
+                             .lanes = lanes,
+                             .shared = {(uint8_t)low, (uint8_t)high},
+                             .whole = (uint8_t)whole,
+                             .full_scalar = whole == CODE_WORD,
+                             .divergent = true,
+                             .known = true};
+}
+#else
+static struct code_reg part_wide(const uint32_t *v, uint32_t lanes) {
+    return part(v, lanes);
+}
+#endif
+
+struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
+    return HOST_IS_WIDE ? part_wide(v, lanes) : part(v, lanes);
+}
 WIDE_TOO(void, code_back,
          (const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
           uint32_t back[WARP_LANES]),

@@ -129,6 +129,7 @@ void gscalar_tally(void *state) {
         m->sm->n.rf_write_arrays -= writes;
         m->sm->n.rf_write_spared += writes;
     }
+    gscalar_tally_ways(m);
     memset(m->reads, 0, sizeof m->reads);
     memset(m->writes, 0, sizeof m->writes);
 }

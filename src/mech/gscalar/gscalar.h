@@ -134,7 +134,8 @@ struct gscalar {
     /* Accesses by kind, which become counters when somebody reads these (gscalar_tally): reads, of divergent
      * instructions, too, and writes of all lanes. */
     uint64_t reads[2][GSCALAR_KINDS], writes[GSCALAR_KINDS];
-    struct gscalar_reg *regs;        /* by place */
+    uint64_t ways[CLASS_MEM + 1][WAY_DIVERGENT + 1]; /* the same of instructions, by class and way */
+    struct gscalar_reg *regs;                        /* by place */
     struct gscalar_reg *forms;       /* those that all lanes wrote, by their form, less base values */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
@@ -165,6 +166,8 @@ static inline bool gscalar_keeps(const struct gscalar *m, enum gscalar_rule rule
 const void *gscalar_kernel(void *shared, struct arena *launch, const struct image *img);
 void gscalar_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void gscalar_issued(void *m, int32_t op);
+/* Brings the counters of instructions up to date. */
+void gscalar_tally_ways(struct gscalar *m);
 struct mech_work gscalar_dispatch(void *m, int32_t op, struct mech_work work);
 /* Predicates that the instruction wrote are known now; of a control instruction they are not. */
 void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active,

@@ -1,5 +1,5 @@
 /* Which instructions one lane may compute for others (sections 2.3.1 to 2.3.3), and what becomes of them. */
-#include <stddef.h>
+#include <string.h>
 
 #include "mech/gscalar/marks.h"
 
@@ -178,15 +178,17 @@ static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst 
         }
 }
 
-static APART void count_way(struct gscalar *m, enum gscalar_class class, enum gscalar_way way) {
-    static const size_t scalar[] = {[CLASS_ALU] = offsetof(struct gscalar_counters, scalar_alu),
-                                    [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
-                                    [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
-    m->n.sfu += class == CLASS_SFU;
-    if (way == WAY_SCALAR)
-        ++*(uint64_t *)((char *)&m->n + scalar[class]);
-    m->n.halves += way == WAY_HALF;
-    m->n.divergent_scalar += way == WAY_DIVERGENT;
+void gscalar_tally_ways(struct gscalar *m) {
+    for (uint32_t class = CLASS_ALU; class <= CLASS_MEM; class ++) {
+        m->n.halves += m->ways[class][WAY_HALF];
+        m->n.divergent_scalar += m->ways[class][WAY_DIVERGENT];
+    }
+    for (uint32_t way = WAY_VECTOR; way <= WAY_DIVERGENT; way++)
+        m->n.sfu += m->ways[CLASS_SFU][way];
+    m->n.scalar_alu += m->ways[CLASS_ALU][WAY_SCALAR];
+    m->n.scalar_sfu += m->ways[CLASS_SFU][WAY_SCALAR];
+    m->n.scalar_mem += m->ways[CLASS_MEM][WAY_SCALAR];
+    memset(m->ways, 0, sizeof m->ways);
 }
 
 /* An instruction of some lanes. */
@@ -209,7 +211,7 @@ static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst 
         return;
     enum gscalar_way way = decide(m, warp, i, s, facts, o);
     o->way = (uint8_t)way;
-    count_way(m, (enum gscalar_class)(facts & FACT_CLASS), way);
+    m->ways[facts & FACT_CLASS][way]++;
     if (way == WAY_DIVERGENT)
         share_operands(m, warp, i, s, o->active);
 }
@@ -246,7 +248,7 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     struct gscalar_op *o = &m->ops[core_next_op(sm)];
     o->way = WAY_VECTOR;
     o->halves = 0;
-    o->move = o->early = false;
+    o->divergent = o->move = o->early = false;
     if (mask != CODE_ALL || !GSCALAR_PLAIN(m)) {
         any_sources(m, warp, i, mask, o);
         return;
@@ -255,7 +257,6 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     const struct core_need *need = cw->need;
     const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
     uint32_t flags = UINT32_MAX;
-    o->divergent = false;
     o->active = mask;
     for (uint32_t k = 0, n = need->nreads; k < n; k++) {
         const struct gscalar_reg *r = &own[need->reads[k]];
@@ -264,13 +265,12 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
         if (GSCALAR_EARLY && need->computes)
             m->reads[0][r->read.kind]++;
     }
-    uint32_t facts = m->facts[cw->next], class = facts & FACT_CLASS;
+    uint32_t facts = m->facts[cw->next];
     bool some = flags & (READ_SCALAR | m->half_flags) && facts & FACT_CAN;
+    enum gscalar_way way = WAY_VECTOR;
     if (some && (!(facts & NEEDS_PREDS) || preds_scalar(m, warp, i, mask)))
-        o->way = (uint8_t)decide_whole(m, flags, o);
-    else if (class != CLASS_SFU)
-        return;
-    count_way(m, (enum gscalar_class) class, (enum gscalar_way)o->way);
+        o->way = (uint8_t)(way = decide_whole(m, flags, o));
+    m->ways[facts & FACT_CLASS][way]++;
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
@@ -341,28 +341,70 @@ static APART void put_one_value(struct gscalar *m, int32_t id) {
     m->ops[id].early = true;
 }
 
+/* What one lane of a half has computed is the others' result. */
+static APART void spread_halves(struct gscalar *m, const struct core_op *op, uint32_t halves) {
+    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d];
+    for (uint32_t k = 0; k < op->writes; k++)
+        for (uint32_t h = 0; h < 2; h++) {
+            uint32_t *half = latch[k] + h * CODE_HALF, value = half[0];
+            for (uint32_t l = 0; halves >> h & 1 && l < CODE_HALF; l++)
+                half[l] = value;
+        }
+}
+
+/* The next instruction of a warp with several paths needs no move: it is on this one, nothing is on its way
+ * to what it writes, and that is not compressed; or it writes nothing. */
+static APART bool needs_no_move(const struct gscalar *m, const struct core_op *op) {
+    const struct core_warp *cw = &m->sm->warps[op->warp];
+    const struct core_need *next = op->need + 1;
+    const struct simt_entry *e = cw->w->top;
+    bool on = e->pc == (uint32_t)op->pc + 1 && (e->pc != e->rpc || e->call);
+    if (!on || !op->need->steps || op->i->in->m.vol || next->parted)
+        return false;
+    if (m->facts[op->pc + 1] & NEEDS_NONE)
+        return true;
+    if (!next->nwrites || cw->pending[next->dest_word] & next->dest)
+        return false;
+    const struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + next->i->d];
+    uint32_t flags = 0;
+    for (uint32_t k = 0; k < next->nwrites; k++)
+        flags |= r[k].read.flags;
+    return !(flags & READ_COMPRESSED);
+}
+
+/* Its result goes to its registers. */
+static EVERY_TIME void see_to_result(struct gscalar *m, int32_t id, struct core_op *op) {
+    const struct gscalar_op *o = &m->ops[id];
+    const struct core_need *need = op->need;
+    bool more = need->sets || m->params->file_ports;
+    if (__builtin_expect(o->way != WAY_VECTOR, 0)) {
+        op->noted = true;
+        more |= !need->computes || o->way == WAY_DIVERGENT;
+        if (!more && o->way == WAY_SCALAR) {
+            put_one_value(m, id);
+            return;
+        }
+        if (!more)
+            spread_halves(m, op, o->halves);
+    }
+    if (more)
+        issue_more(m, id);
+    if (!need->memory && op->writes)
+        gscalar_put(m, id, op, o->divergent);
+}
+
 /* The same in the copy of the stages: all that follows from an instruction that took effect. */
 static EVERY_TIME void see_to(struct gscalar *m, int32_t id) {
     struct core_op *op = &m->sm->ops[id];
     KEEP(op);
     const struct gscalar_op *o = &m->ops[id];
-    const struct core_need *need = op->need;
-    gscalar_turn(m, op->warp, op->pc + 1);
     op->delay = (uint16_t)m->params->latency;
-    if (!need->computes || o->divergent)
+    if (!op->need->computes || o->divergent)
         gscalar_count_reads(m, op, o);
-    if (__builtin_expect(o->way != WAY_VECTOR, 0)) {
-        op->noted = true;
-        if (o->way == WAY_SCALAR && need->computes && !need->sets && !m->params->file_ports) {
-            put_one_value(m, id);
-            return;
-        }
-        issue_more(m, id);
-    } else if (need->sets || m->params->file_ports) {
-        issue_more(m, id);
-    }
-    if (!need->memory && op->writes)
-        gscalar_put(m, id, op, o->divergent);
+    see_to_result(m, id, op);
+    uint32_t enough = m->enough[op->warp];
+    bool checked = m->facts[op->pc + 1] & enough; /* nothing behind the code, too */
+    gscalar_note_turn(m, op->warp, checked || (!enough && needs_no_move(m, op)));
 }
 
 EVERY_TIME void gscalar_issued(void *state, int32_t id) {
