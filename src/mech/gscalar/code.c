@@ -73,7 +73,7 @@ static uint32_t through_planes(uint32_t *v) {
 /* Leading bytes of a word that are set in a set of its four bytes. */
 static WIDE_PART uint32_t leading_of(uint32_t bytes) {
     static const uint8_t leading[16] = {[8] = 1, 1, 1, 1, 2, 2, 3, 4};
-    return leading[bytes & 15];
+    return leading[bytes];
 }
 
 /* What comes back of a half of a register. */
@@ -91,15 +91,12 @@ static WIDE uint32_t through_planes_wide(uint32_t *v) {
             d = _mm256_loadu_si256((const __m256i_u *)(v + CODE_HALF + 8)),
             low = _mm256_broadcastd_epi32(_mm256_castsi256_si128(a)),
             high = _mm256_broadcastd_epi32(_mm256_castsi256_si128(c));
-    uint32_t l = (uint32_t)_mm256_movemask_epi8(
-                 _mm256_and_si256(_mm256_cmpeq_epi8(a, low), _mm256_cmpeq_epi8(b, low))),
-             h = (uint32_t)_mm256_movemask_epi8(
-                 _mm256_and_si256(_mm256_cmpeq_epi8(c, high), _mm256_cmpeq_epi8(d, high)));
-    uint64_t same = l | (uint64_t)h << 32;
-    same &= same >> 16;
-    same &= same >> 8;
-    same &= same >> 4;
-    uint32_t low_shared = leading_of((uint32_t)same), high_shared = leading_of((uint32_t)(same >> 32)),
+    __m256i l = _mm256_and_si256(_mm256_cmpeq_epi8(a, low), _mm256_cmpeq_epi8(b, low)),
+            h = _mm256_and_si256(_mm256_cmpeq_epi8(c, high), _mm256_cmpeq_epi8(d, high));
+    l = _mm256_and_si256(_mm256_permute2x128_si256(l, h, 0x20), _mm256_permute2x128_si256(l, h, 0x31));
+    l = _mm256_and_si256(l, _mm256_shuffle_epi32(l, 0x4e));
+    uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_and_si256(l, _mm256_shuffle_epi32(l, 0xb1)));
+    uint32_t low_shared = leading_of(same & 15), high_shared = leading_of(same >> 28),
              whole = same_bytes(v[0] ^ v[CODE_HALF]);
     whole = whole < low_shared ? whole : low_shared;
     whole = whole < high_shared ? whole : high_shared;
@@ -115,8 +112,12 @@ static uint32_t through_planes_wide(uint32_t *v) {
 }
 #endif
 
+uint32_t (*code_through_planes_here(void))(uint32_t v[WARP_LANES]) {
+    return HOST_IS_WIDE ? through_planes_wide : through_planes;
+}
+
 uint32_t code_through_planes(uint32_t v[WARP_LANES]) {
-    return HOST_IS_WIDE ? through_planes_wide(v) : through_planes(v);
+    return code_through_planes_here()(v);
 }
 
 #ifdef __x86_64__
@@ -137,7 +138,7 @@ static WIDE uint32_t shared_part(const uint32_t *v, uint32_t lanes) {
         _mm256_and_si256(same_part(v, base, lanes), same_part(v + 8, base, lanes >> 8)));
     same &= same >> 16;
     same &= same >> 8;
-    return leading_of(same & same >> 4);
+    return leading_of(same & same >> 4 & 15);
 }
 
 static WIDE struct code_reg part_wide(const uint32_t *v, uint32_t lanes) {

@@ -21,15 +21,15 @@ void gscalar_collected(void *state, int32_t id) {
         return;
     uint32_t place = core_place(m->sm, id, 0, false);
     *o = (struct gscalar_op){.move = m->making, .divergent = true};
-    o->source[0] = place == CORE_NO_PLACE ? (struct gscalar_read){0} : m->regs[place].read;
+    o->source[0] = m->kind[place];
     core_delay(m->sm, id, (uint32_t)m->params->latency);
     if (GSCALAR_EARLY)
-        m->reads[1][o->source[0].kind]++;
+        m->reads[1][o->source[0]]++;
 }
 
 void gscalar_list_kinds(struct gscalar *m) {
     for (uint32_t k = 0; k < CODE_FORMS; k++) {
-        struct code_reg c = m->forms[k].code = code_of_form(k);
+        struct code_reg c = m->forms[k] = code_of_form(k);
         uint32_t flags = c.full_scalar ? READ_SCALAR : 0;
         flags |= (c.shared[0] == CODE_WORD) | (uint32_t)(c.shared[1] == CODE_WORD) << 1; /* READ_HALVES */
         flags |= code_compressed(&c) ? READ_COMPRESSED : 0;
@@ -39,7 +39,6 @@ void gscalar_list_kinds(struct gscalar *m) {
             .small = m->spec.code == CODE_SCALAR && code_compressed(&c),
             .flags = (uint8_t)flags,
         };
-        m->forms[k].read = (struct gscalar_read){(uint8_t)k, (uint8_t)flags};
     }
     m->kinds[KIND_ONE_VALUE].flags = READ_SCALAR;
 }
@@ -61,11 +60,11 @@ static void count_access(struct gscalar *m, bool divergent, uint32_t shared, uin
 }
 
 /* Some lanes of a result, or a move, are written, or (n = -1) that is taken back. */
-static void count_part(struct gscalar *m, const struct core_op *op, const struct gscalar_reg *r, int64_t n) {
+static void count_part(struct gscalar *m, const struct core_op *op, uint32_t place, int64_t n) {
     uint64_t times = (uint64_t)n;
-    uint32_t arrays = code_write_arrays(&m->spec, &r->code);
+    uint32_t arrays = code_write_arrays(&m->spec, &m->regs[place]);
     m->n.compressions += op->pc != CORE_NO_PC ? times : 0;
-    m->n.small_writes += times * (m->small + m->kinds[r->read.kind].small);
+    m->n.small_writes += times * (m->small + m->kinds[m->kind[place]].small);
     m->n.access_divergent += times;
     m->n.unsent += times * (CODE_ARRAYS - arrays);
     m->sm->n.rf_write_arrays += times * (arrays - op->write_arrays);
@@ -73,13 +72,13 @@ static void count_part(struct gscalar *m, const struct core_op *op, const struct
 
 void gscalar_count_reads(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o) {
     for (uint32_t k = 0, n = op->need->nreads; k < n; k++)
-        m->reads[o->divergent][o->source[k].kind]++;
+        m->reads[o->divergent][o->source[k]]++;
 }
 
 /* An operand has not been read. */
 static void uncount_read(struct gscalar *m, int32_t id, uint32_t k) {
     const struct gscalar_op *o = &m->ops[id];
-    m->reads[o->divergent][o->source[k].kind]--;
+    m->reads[o->divergent][o->source[k]]--;
 }
 
 /* What counts early, and has not happened in a launch that was cut, is taken back. */
@@ -96,12 +95,12 @@ static void uncount(struct gscalar *m) {
         unused[id] = true;
     for (int32_t id = 0; id < sm->fresh_op; id++) {
         const struct core_op *op = &sm->ops[id];
-        const struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+        uint32_t place = op->warp * MAX_GPR + op->i->d;
         for (uint32_t k = op->next_write; !unused[id] && m->ops[id].early && k < op->writes; k++)
             if (op->mask == CODE_ALL)
-                m->writes[r[k].read.kind]--;
+                m->writes[m->kind[place + k]]--;
             else
-                count_part(m, op, &r[k], -1);
+                count_part(m, op, place + k, -1);
     }
 }
 
@@ -137,18 +136,17 @@ void gscalar_tally(void *state) {
 /* A register that may equal the word in work is read: if it does, it has the same form. */
 static __attribute__((noinline)) uint32_t read_equal(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_reg r = {.code =
-                                code_full(&m->spec, m->sm->warps[op->warp].w->r[op->i->d + op->next_write])};
-    gscalar_learn(m, &r);
-    m->reads[0][r.read.kind]++;
-    return CODE_ARRAYS - m->kinds[r.read.kind].spared;
+    struct code_reg r = code_full(&m->spec, m->sm->warps[op->warp].w->r[op->i->d + op->next_write]);
+    uint32_t kind = gscalar_kind_of(&r);
+    m->reads[0][kind]++;
+    return CODE_ARRAYS - m->kinds[kind].spared;
 }
 
 static EVERY_TIME uint32_t read_arrays(struct gscalar *m, int32_t id, int32_t k) {
     const struct gscalar_op *o = &m->ops[id];
     if (__builtin_expect(k < 0, 0))
         return read_equal(m, id);
-    uint32_t kind = o->source[k].kind;
+    uint32_t kind = o->source[k];
     m->reads[o->divergent][kind]++;
     return CODE_ARRAYS - m->kinds[kind].spared;
 }
@@ -160,10 +158,10 @@ static void expand(struct code_reg *r) {
 }
 
 void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes) {
-    struct gscalar_reg *r = &m->regs[warp * MAX_GPR + reg];
-    code_lose(&m->spec, &r->code, m->sm->warps[warp].w->r[reg], lanes);
-    r->code = (struct code_reg){.divergent = true, .known = true};
-    gscalar_learn(m, r);
+    uint32_t place = warp * MAX_GPR + reg;
+    code_lose(&m->spec, &m->regs[place], m->sm->warps[warp].w->r[reg], lanes);
+    m->regs[place] = (struct code_reg){.divergent = true, .known = true};
+    gscalar_learn(m, place);
 }
 
 /* Some lanes of an instruction's result. An owner who overwrites in place makes no copy, and gave us no time
@@ -171,21 +169,20 @@ void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes
 static void write_part(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
     uint32_t reg = op->i->d + k;
-    struct gscalar_reg *r = &m->regs[op->place];
-    bool compressed = r->read.flags & READ_COMPRESSED;
+    bool compressed = gscalar_compressed(m, op->place);
     if (compressed && !m->owned) {
         gscalar_lose(m, op->warp, reg, ~op->mask);
     } else if (compressed && k < GSCALAR_WORDS && m->before[id][k] == op->place) {
         m->n.expansions++;
-        m->n.expansion_arrays += CODE_ARRAYS - m->kinds[r->read.kind].spared;
+        m->n.expansion_arrays += CODE_ARRAYS - m->kinds[m->kind[op->place]].spared;
     }
-    r->code = code_part(m->sm->warps[op->warp].w->r[reg], op->mask);
+    m->regs[op->place] = code_part(m->sm->warps[op->warp].w->r[reg], op->mask);
 }
 
 /* The same of an op that is not the program's. */
 static void write_copy(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
-    struct code_reg *r = &m->regs[op->place].code;
+    struct code_reg *r = &m->regs[op->place];
     if (m->ops[id].move)
         expand(r);
     else /* of another mechanism, and perhaps later than the next result there: what it writes is not
@@ -193,61 +190,61 @@ static void write_copy(struct gscalar *m, int32_t id) {
         *r = (struct code_reg){.lanes = op->mask, .divergent = true, .known = m->owned};
 }
 
-/* All lanes of a value go to a register, and come back from there. */
-static EVERY_TIME void put_lanes(struct gscalar *m, struct gscalar_reg *r, uint32_t *latch) {
+/* All lanes of a value go to a register, and come back from there; returns its kind. */
+static EVERY_TIME uint32_t put_lanes(struct gscalar *m, uint32_t place, uint32_t *latch) {
+    struct code_reg *r = &m->regs[place];
     if (__builtin_expect(m->byte_planes, 1)) {
-        uint32_t base[2] = {latch[0], latch[CODE_HALF]}, form = code_through_planes(latch);
+        uint32_t base[2] = {latch[0], latch[CODE_HALF]}, form = m->through_planes(latch);
         *r = m->forms[form];
-        r->code.base[0] = base[0];
-        r->code.base[1] = base[1];
-        return;
+        r->base[0] = base[0];
+        r->base[1] = base[1];
+        m->kind[place] = (uint8_t)form;
+        return form;
     }
-    r->code = code_full(&m->spec, latch);
-    gscalar_learn(m, r);
-    if (GSCALAR_PLAIN(m) && r->read.flags & READ_COMPRESSED)
-        code_back(&m->spec, &r->code, latch, latch);
+    *r = code_full(&m->spec, latch);
+    gscalar_learn(m, place);
+    if (GSCALAR_PLAIN(m) && gscalar_compressed(m, place))
+        code_back(&m->spec, r, latch, latch);
+    return m->kind[place];
 }
 
 /* All lanes of an instruction's result. */
 static uint32_t write_full(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_reg *r = &m->regs[op->place];
-    put_lanes(m, r, m->sm->warps[op->warp].w->r[op->i->d + k]);
-    m->wrong |= m->ops[id].way == WAY_SCALAR && !r->code.full_scalar;
-    m->writes[r->read.kind]++;
-    return CODE_ARRAYS - m->kinds[r->read.kind].spared;
+    uint32_t kind = put_lanes(m, op->place, m->sm->warps[op->warp].w->r[op->i->d + k]);
+    m->wrong |= m->ops[id].way == WAY_SCALAR && !m->regs[op->place].full_scalar;
+    m->writes[kind]++;
+    return CODE_ARRAYS - m->kinds[kind].spared;
 }
 
 /* Some lanes of an instruction's result. */
-static void put_part(struct gscalar *m, const struct core_op *op, struct gscalar_reg *r, uint32_t *latch) {
-    if (r->read.flags & READ_COMPRESSED)
-        code_lose(&m->spec, &r->code, latch, ~op->mask);
-    r->code = code_part(latch, op->mask);
-    gscalar_learn(m, r);
-    count_part(m, op, r, 1);
+static void put_part(struct gscalar *m, const struct core_op *op, uint32_t place, uint32_t *latch) {
+    if (gscalar_compressed(m, place))
+        code_lose(&m->spec, &m->regs[place], latch, ~op->mask);
+    m->regs[place] = code_part(latch, op->mask);
+    gscalar_learn(m, place);
+    count_part(m, op, place, 1);
 }
 
 /* A result that one lane has computed, if that could be told from what it says of its operands. */
 static void expect_one_value(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o) {
-    const struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+    const struct code_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
     for (uint32_t k = 0; o->way != WAY_HALF && k < op->writes; k++)
-        m->wrong |= !r[k].code.full_scalar;
+        m->wrong |= !r[k].full_scalar;
 }
 
 EVERY_TIME void gscalar_put(struct gscalar *m, int32_t id, const struct core_op *op, bool divergent) {
     struct gscalar_op *o = &m->ops[id];
     uint32_t d = op->i->d, n = op->writes;
-    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + d];
+    uint32_t place = op->warp * MAX_GPR + d;
     uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[d];
     o->early = true;
     do {
-        if (__builtin_expect(!divergent, 1)) {
-            put_lanes(m, r, *latch);
-            m->writes[r->read.kind]++;
-        } else {
-            put_part(m, op, r, *latch);
-        }
-        r++;
+        if (__builtin_expect(!divergent, 1))
+            m->writes[put_lanes(m, place, *latch)]++;
+        else
+            put_part(m, op, place, *latch);
+        place++;
         latch++;
     } while (--n);
     if (__builtin_expect(o->way != WAY_VECTOR, 0))
@@ -263,17 +260,17 @@ void gscalar_result(void *state, int32_t id) {
 
 void gscalar_expanded(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
-    expand(&r->code);
-    gscalar_learn(m, r);
-    count_part(m, op, r, 1);
+    uint32_t place = op->warp * MAX_GPR + op->i->d;
+    expand(&m->regs[place]);
+    gscalar_learn(m, place);
+    count_part(m, op, place, 1);
 }
 
 static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_op *o = &m->ops[id];
     uint32_t reg = op->i->d + k;
-    struct gscalar_reg *r = &m->regs[op->place];
+    const struct code_reg *r = &m->regs[op->place];
     if (op->pc == CORE_NO_PC) {
         write_copy(m, id);
     } else {
@@ -284,12 +281,11 @@ static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_
         m->n.compressions++;
         write_part(m, id, k);
     }
-    gscalar_learn(m, r);
-    m->wrong |= (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT) && !r->code.full_scalar;
-    uint32_t arrays = code_write_arrays(&m->spec, &r->code);
-    m->n.small_writes += m->small + m->kinds[r->read.kind].small;
-    count_access(m, op->mask != CODE_ALL || o->move, r->code.divergent ? 0 : r->code.whole,
-                 CODE_ARRAYS - arrays);
+    gscalar_learn(m, op->place);
+    m->wrong |= (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT) && !r->full_scalar;
+    uint32_t arrays = code_write_arrays(&m->spec, r);
+    m->n.small_writes += m->small + m->kinds[m->kind[op->place]].small;
+    count_access(m, op->mask != CODE_ALL || o->move, r->divergent ? 0 : r->whole, CODE_ARRAYS - arrays);
     return arrays;
 }
 

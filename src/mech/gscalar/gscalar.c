@@ -108,8 +108,10 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     const struct gscalar_params *p = m->params;
     m->small = m->spec.code == CODE_PLANES ? (uint8_t)gscalar_sets(m) : 0;
     m->half_flags = p->half && m->spec.halves ? READ_HALVES : 0;
-    m->regs = arena_array(a, struct gscalar_reg, PLACES);
-    m->forms = arena_array(a, struct gscalar_reg, CODE_FORMS);
+    m->regs = arena_array(a, struct code_reg, PLACES);
+    m->kind = arena_array(a, uint8_t, PLACES);
+    m->forms = arena_array(a, struct code_reg, CODE_FORMS);
+    m->through_planes = code_through_planes_here();
     gscalar_list_kinds(m);
     m->ops = arena_array(a, struct gscalar_op, CORE_OPS + 1) + 1;
     m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (CORE_OPS + 1) * sizeof *m->before) + 1;

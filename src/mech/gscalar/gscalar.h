@@ -83,25 +83,13 @@ struct gscalar_kind {
     uint8_t flags;  /* enum gscalar_flag */
 };
 
-/* What a read of a register does; all 0: of one of which nothing is known. */
-struct gscalar_read {
-    uint8_t kind;
-    uint8_t flags; /* of the kind */
-};
-
-/* A register; the second follows from the first (gscalar_learn). */
-struct gscalar_reg {
-    struct code_reg code;
-    struct gscalar_read read;
-};
-
 /* An op in flight, or an instruction about to take effect. */
 struct gscalar_op {
     _Alignas(32) uint8_t way, halves; /* halves: bits of those that one lane computes */
     bool divergent, move;             /* not all lanes; an expanding move of ours */
     bool early;                       /* its result has been compared, and counts as written */
     uint32_t active;                  /* lanes that count as active */
-    struct gscalar_read source[GSCALAR_SOURCES];
+    uint8_t source[GSCALAR_SOURCES];  /* kinds */
 };
 
 /* A predicate: its value in the lanes of the last write is one. */
@@ -135,8 +123,11 @@ struct gscalar {
      * instructions, too, and writes of all lanes. */
     uint64_t reads[2][GSCALAR_KINDS], writes[GSCALAR_KINDS];
     uint64_t ways[CLASS_MEM + 1][WAY_DIVERGENT + 1]; /* the same of instructions, by class and way */
-    struct gscalar_reg *regs;                        /* by place */
-    struct gscalar_reg *forms;       /* those that all lanes wrote, by their form, less base values */
+    /* By place; the second follows from the first (gscalar_learn). That of CORE_NO_PLACE is not known. */
+    struct code_reg *regs;
+    uint8_t *kind;
+    struct code_reg *forms;                  /* those that all lanes wrote, by their form, less base values */
+    uint32_t (*through_planes)(uint32_t *v); /* code_through_planes, as the host has it */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
@@ -179,27 +170,29 @@ void gscalar_list_kinds(struct gscalar *m);
 /* Brings the counters up to date. */
 void gscalar_tally(void *m);
 /* What is known of a register has changed. */
-static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {
-    const struct code_reg *c = &r->code;
+static inline uint32_t gscalar_kind_of(const struct code_reg *c) {
     uint32_t kind = c->full_scalar && c->lanes == CODE_ALL ? KIND_ONE_VALUE : KIND_NONE;
     if (!c->divergent)
         kind = code_form(c->whole, c->shared[0], c->shared[1]);
-    if (!c->known)
-        kind = KIND_NONE;
-    r->read = (struct gscalar_read){(uint8_t)kind, m->kinds[kind].flags};
+    return c->known ? kind : KIND_NONE;
+}
+static inline void gscalar_learn(struct gscalar *m, uint32_t place) {
+    m->kind[place] = (uint8_t)gscalar_kind_of(&m->regs[place]);
 }
 /* From now on nothing is known of it. */
 static inline void gscalar_unlearn(struct gscalar *m, uint32_t place) {
-    m->regs[place].code.known = false;
-    m->regs[place].read = (struct gscalar_read){0};
+    m->regs[place].known = false;
+    m->kind[place] = KIND_NONE;
 }
-/* What is known of a warp's register for its next instruction, where somebody else decides in which registers
- * values live; not known: the struct says so. */
-static inline const struct gscalar_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
-    static const struct gscalar_reg unknown = {0};
-    uint32_t place = core_holds(m->sm, warp, reg);
+/* What is not in the arrays of a register that all lanes wrote. */
+static inline bool gscalar_compressed(const struct gscalar *m, uint32_t place) {
+    return m->kinds[m->kind[place]].flags & READ_COMPRESSED;
+}
+/* Where a warp's register lies for its next instruction, where somebody else decides in which registers
+ * values live; CORE_NO_PLACE: nothing is known of it. */
+static inline uint32_t gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
     bool raw = m->raw[warp][reg / 64] >> (reg % 64) & 1;
-    return place == CORE_NO_PLACE || raw ? &unknown : &m->regs[place];
+    return raw ? CORE_NO_PLACE : core_holds(m->sm, warp, reg);
 }
 void gscalar_collected(void *m, int32_t op);
 /* Where it is early: the op's operands are read; its result is known. */

@@ -8,10 +8,10 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
     const struct core_warp *cw = &m->sm->warps[warp];
     const struct core_need *need = cw->need;
     const struct xinst *i = need->i;
-    const struct gscalar_reg *r = &m->regs[warp * MAX_GPR + i->d];
+    uint32_t place = warp * MAX_GPR + i->d;
     uint32_t words = 0;
     for (uint32_t k = 0, n = i->ndw; k < n; k++)
-        words |= (uint32_t) !!(r[k].read.flags & READ_COMPRESSED) << k;
+        words |= (uint32_t)gscalar_compressed(m, place + k) << k;
     if (!words)
         return 0;
     uint32_t mask = cw->w->top->mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));

@@ -93,12 +93,12 @@ static bool preds_scalar(const struct gscalar *m, uint32_t warp, const struct xi
 /* The registers of an instruction's sources, as core_need names them. */
 struct sources {
     const struct core_need *need;
-    const struct gscalar_reg *reg[GSCALAR_SOURCES];
+    const struct code_reg *reg[GSCALAR_SOURCES];
 };
 
 static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_t active) {
     for (uint32_t k = 0; k < s->need->nreads; k++)
-        if (!is_scalar(m, &s->reg[k]->code, active))
+        if (!is_scalar(m, s->reg[k], active))
             return false;
     return true;
 }
@@ -107,7 +107,7 @@ static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_
 static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
     uint8_t halves = 3;
     for (uint32_t k = 0; k < s->need->nreads; k++) {
-        const struct code_reg *r = &s->reg[k]->code;
+        const struct code_reg *r = s->reg[k];
         bool whole = r->known && (!r->divergent || !gscalar_keeps(m, GS_HALF));
         for (uint32_t h = 0; h < 2; h++)
             if (!whole || r->shared[h] != CODE_WORD)
@@ -226,12 +226,11 @@ static APART void any_sources(struct gscalar *m, uint32_t warp, const struct xin
     o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     for (uint32_t k = 0; k < s.need->nreads; k++) {
         uint32_t reg = s.need->reads[k];
-        const struct gscalar_reg *r =
-            !GSCALAR_EARLY && m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
-        s.reg[k] = r;
-        o->source[k] = r->read;
-        if (r->read.flags & READ_COMPRESSED && !GSCALAR_PLAIN(m))
-            restore(m, warp, reg, &r->code, mask);
+        uint32_t place = !GSCALAR_EARLY && m->owned ? gscalar_find(m, warp, reg) : warp * MAX_GPR + reg;
+        s.reg[k] = &m->regs[place];
+        o->source[k] = m->kind[place];
+        if (!GSCALAR_PLAIN(m) && gscalar_compressed(m, place))
+            restore(m, warp, reg, s.reg[k], mask);
     }
     m->n.divergent += o->divergent;
     if (!GSCALAR_EARLY && cw->x != m->sm->x)
@@ -240,6 +239,20 @@ static APART void any_sources(struct gscalar *m, uint32_t warp, const struct xin
         examine(m, warp, i, &s, o);
     if (!GSCALAR_EARLY && m->pairs)
         gscalar_pairs_issue(m, warp, o);
+}
+
+/* Registers that all lanes of an instruction read: what holds of all of them (enum gscalar_flag). */
+static EVERY_TIME uint32_t look_at_sources(struct gscalar *m, uint32_t warp, const struct core_need *need,
+                                           struct gscalar_op *o, bool count) {
+    const uint8_t *own = &m->kind[warp * MAX_GPR];
+    uint32_t flags = UINT32_MAX;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        uint32_t kind = o->source[k] = own[need->reads[k]];
+        flags &= m->kinds[kind].flags;
+        if (count)
+            m->reads[0][kind]++;
+    }
+    return flags;
 }
 
 EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
@@ -255,16 +268,10 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     }
     const struct core_warp *cw = &sm->warps[warp];
     const struct core_need *need = cw->need;
-    const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
-    uint32_t flags = UINT32_MAX;
     o->active = mask;
-    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
-        const struct gscalar_reg *r = &own[need->reads[k]];
-        o->source[k] = r->read;
-        flags &= r->read.flags;
-        if (GSCALAR_EARLY && need->computes)
-            m->reads[0][r->read.kind]++;
-    }
+    uint32_t flags = GSCALAR_EARLY && __builtin_expect(need->computes, 1) /* others may fault */
+                         ? look_at_sources(m, warp, need, o, true)
+                         : look_at_sources(m, warp, need, o, false);
     uint32_t facts = m->facts[cw->next];
     bool some = flags & (READ_SCALAR | m->half_flags) && facts & FACT_CAN;
     enum gscalar_way way = WAY_VECTOR;
@@ -291,7 +298,7 @@ static void wait_for_file(struct gscalar *m, int32_t id) {
     uint64_t now = m->sm->now;
     uint32_t operands = 0;
     for (uint32_t k = 0; k < m->sm->ops[id].need->nreads; k++)
-        operands += m->small + m->kinds[o->source[k].kind].small;
+        operands += m->small + m->kinds[o->source[k]].small;
     if (!operands)
         return;
     uint32_t ports = (uint32_t)m->params->file_ports;
@@ -329,13 +336,15 @@ static APART void issue_more(struct gscalar *m, int32_t id) {
 /* Its result, which all lanes get from one, goes to its registers. */
 static APART void put_one_value(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + op->i->d];
+    uint32_t place = op->warp * MAX_GPR + op->i->d;
     uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d];
     for (uint32_t k = 0; k < op->writes; k++) {
         uint32_t value = latch[k][WARP_LANES - 1];
+        struct code_reg *r = &m->regs[place + k];
         lane_fill(latch[k], value, CODE_ALL);
-        r[k] = m->forms[CODE_FORMS - 1];
-        r[k].code.base[0] = r[k].code.base[1] = value;
+        *r = m->forms[CODE_FORMS - 1];
+        r->base[0] = r->base[1] = value;
+        m->kind[place + k] = CODE_FORMS - 1;
     }
     m->writes[CODE_FORMS - 1] += op->writes;
     m->ops[id].early = true;
@@ -352,8 +361,9 @@ static APART void spread_halves(struct gscalar *m, const struct core_op *op, uin
         }
 }
 
-/* The next instruction of a warp with several paths needs no move: it is on this one, nothing is on its way
- * to what it writes, and that is not compressed; or it writes nothing. */
+/* The next instruction needs no move, which facts alone do not tell: it is on this path, and writes nothing;
+ * or nothing is on its way to what it writes, and that is not compressed; or its lanes are known, and all or
+ * none. */
 static APART bool needs_no_move(const struct gscalar *m, const struct core_op *op) {
     const struct core_warp *cw = &m->sm->warps[op->warp];
     const struct core_need *next = op->need + 1;
@@ -365,11 +375,14 @@ static APART bool needs_no_move(const struct gscalar *m, const struct core_op *o
         return true;
     if (!next->nwrites || cw->pending[next->dest_word] & next->dest)
         return false;
-    const struct gscalar_reg *r = &m->regs[op->warp * MAX_GPR + next->i->d];
-    uint32_t flags = 0;
+    uint32_t place = op->warp * MAX_GPR + next->i->d;
+    bool compressed = false;
     for (uint32_t k = 0; k < next->nwrites; k++)
-        flags |= r[k].read.flags;
-    return !(flags & READ_COMPRESSED);
+        compressed |= gscalar_compressed(m, place + k);
+    if (!compressed)
+        return true;
+    uint32_t mask = e->mask & (cw->w->p[next->i->guard] ^ (0u - (uint32_t)next->i->gneg));
+    return !(cw->pending_preds >> next->i->guard & 1) && (mask == CODE_ALL || !mask);
 }
 
 /* Its result goes to its registers. */
@@ -404,7 +417,7 @@ static EVERY_TIME void see_to(struct gscalar *m, int32_t id) {
     see_to_result(m, id, op);
     uint32_t enough = m->enough[op->warp];
     bool checked = m->facts[op->pc + 1] & enough; /* nothing behind the code, too */
-    gscalar_note_turn(m, op->warp, checked || (!enough && needs_no_move(m, op)));
+    gscalar_note_turn(m, op->warp, checked || needs_no_move(m, op));
 }
 
 EVERY_TIME void gscalar_issued(void *state, int32_t id) {
