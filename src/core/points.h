@@ -93,7 +93,7 @@ APART uint64_t each_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
 /* watch.retire of all but the mechanism of this state. */
 APART void point_retire_others(struct sm *sm, int32_t op, const void *state);
 APART bool point_gate_refuses(const struct sm *sm, uint64_t ready);
-APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
+APART uint32_t each_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
 
 /* Points that are called for every cycle or instruction, of such groups: X(group, name, parameters,
  * arguments). Most stacks are one mechanism, which then has the point, as nobody would have called otherwise.
@@ -116,6 +116,14 @@ APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, u
     }
 OFTEN_POINTS(X)
 #undef X
+
+/* Issue slots of a scheduler that mechanisms use, of those that are free. */
+static inline uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free,
+                                        uint64_t now) {
+    if (__builtin_expect(MECHS(sm) == 1, 1)) /* and it wants to be asked */
+        return FIRST_POINTS(sm)->gate.slots(sm->mech.at[0].state, sched, free, now);
+    return each_gate_slots(sm, sched, ready, free, now);
+}
 
 /* Those of these warps that all gates which are not open let pass. */
 static inline uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {

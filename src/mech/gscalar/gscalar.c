@@ -131,7 +131,7 @@ static void start(void *state, const void *marks) {
     m->early = GSCALAR_EARLY && m->plain;
     if (GSCALAR_EARLY && !m->plain)
         core_leave_copy(m->sm);
-    m->checked = m->wanting = m->file_free = 0;
+    m->checked = m->wanting = m->started = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
     core_ignore(m->sm, m, MECH_AT_watch_collected); /* of moves alone it is to know ... */
@@ -152,6 +152,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
     memset(m->preds[slot], 0, sizeof m->preds[slot]);
     m->wanting &= ~bit;
+    m->started &= ~bit;
     gscalar_went(m, slot);
     if (m->pairs)
         gscalar_pairs_start(m, slot);

@@ -137,7 +137,8 @@ struct gscalar {
     struct gscalar_op *ops;            /* from CORE_NONE on, which is for control instructions */
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
-    uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
+    uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves ... */
+    uint64_t started;          /* ... all of which have begun */
     uint8_t enough[CORE_MAX_WARPS]; /* enum gscalar_fact: what an instruction needs for a warp not to be
                                        looked at */
     uint8_t moving[CORE_MAX_WARPS], moved[CORE_MAX_WARPS]; /* on their way; words that one was made for */

@@ -20,7 +20,7 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
 }
 
 /* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
-static inline void gscalar_look(struct gscalar *m, uint64_t warps) {
+static APART void gscalar_look(struct gscalar *m, uint64_t warps) {
     for (uint64_t left = warps & ~m->checked; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         m->moved[warp] = 0;
@@ -32,12 +32,12 @@ static inline void gscalar_look(struct gscalar *m, uint64_t warps) {
     gscalar_concern(m);
 }
 
-uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
+EVERY_TIME uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
     (void)now;
     struct gscalar *m = state;
     if (!GSCALAR_EARLY && m->owned)
         return ready;
-    if (!GSCALAR_EARLY) /* else those who ask for slots have looked */
+    if (!GSCALAR_EARLY && ready & ~m->checked) /* else those who ask for slots have looked */
         gscalar_look(m, ready);
     return ready & ~m->wanting;
 }
@@ -69,27 +69,39 @@ static bool make_move(struct gscalar *m, uint32_t warp) {
     return true;
 }
 
-/* Nothing is left to do before the warp's instruction. */
+/* Nothing is left to begin before the warp's instruction, or to do. */
 static void settle(struct gscalar *m, uint32_t warp) {
-    if (!m->moving[warp] && !(compressed_words(m, warp) & ~(uint32_t)m->moved[warp]))
-        m->wanting &= ~(UINT64_C(1) << warp);
+    if (compressed_words(m, warp) & ~(uint32_t)m->moved[warp])
+        return;
+    set_bit(&m->started, warp_bit(warp), m->moving[warp]);
+    if (m->moving[warp])
+        return;
+    m->wanting &= ~warp_bit(warp);
     gscalar_concern(m);
 }
 
-uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now) {
-    (void)now;
-    struct gscalar *m = state;
+/* The moves of warps that have not begun theirs. */
+static APART uint32_t make_moves(struct gscalar *m, uint64_t warps, uint32_t free) {
     uint32_t used = 0;
-    if (!GSCALAR_EARLY && m->owned)
-        return 0;
-    gscalar_look(m, m->sm->group[sched] & ready_warps(m->sm));
-    for (uint64_t left = m->wanting & m->sm->group[sched]; left && used < free; left &= left - 1) {
+    for (uint64_t left = warps; left && used < free; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         while (used < free && make_move(m, warp))
             used++;
         settle(m, warp);
     }
     return used;
+}
+
+EVERY_TIME uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now) {
+    (void)now;
+    struct gscalar *m = state;
+    if (!GSCALAR_EARLY && m->owned)
+        return 0;
+    uint64_t group = m->sm->group[sched], ready = group & ready_warps(m->sm);
+    if (ready & ~m->checked)
+        gscalar_look(m, ready);
+    uint64_t waits = group & m->wanting & ~m->started;
+    return waits ? make_moves(m, waits, free) : 0;
 }
 
 void gscalar_moved(struct gscalar *m, uint32_t warp) {
