@@ -138,15 +138,13 @@ static enum gscalar_way decide(const struct gscalar *m, uint32_t warp, const str
 bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
                    uint32_t active) {
     uint32_t leader = code_leader(active);
-    for (int k = 0; k < 2; k++) {
-        uint32_t p = w->p[i->ps[k]] & active;
-        if (p && p != active)
-            return false;
-    }
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        const uint32_t *v = w->r[need->reads[k]];
+    uint32_t p = w->p[i->ps[0]] & active, q = w->p[i->ps[1]] & active;
+    if ((p && p != active) || (q && q != active))
+        return false;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        const uint32_t *v = w->r[need->reads[k]], one = v[leader];
         for (uint32_t left = active; left; left &= left - 1)
-            if (v[__builtin_ctz(left)] != v[leader]) /* most values that differ do so at once */
+            if (v[__builtin_ctz(left)] != one) /* most values that differ do so at once */
                 return false;
     }
     return true;
@@ -217,8 +215,8 @@ static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst 
 }
 
 /* Any instruction, also where somebody else owns the registers or compares, or rules are left out. */
-static APART void any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t mask,
-                              struct gscalar_op *o) {
+static __attribute__((unused, noinline)) void
+any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t mask, struct gscalar_op *o) {
     const struct core_warp *cw = &m->sm->warps[warp];
     struct sources s;
     s.need = cw->need;
@@ -239,6 +237,36 @@ static APART void any_sources(struct gscalar *m, uint32_t warp, const struct xin
         examine(m, warp, i, &s, o);
     if (!GSCALAR_EARLY && m->pairs)
         gscalar_pairs_issue(m, warp, o);
+}
+
+/* The same in the copy of the stages, of an instruction of some lanes. */
+static APART void look_at_divergent(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t mask,
+                                    struct gscalar_op *o) {
+    const struct core_warp *cw = &m->sm->warps[warp];
+    const struct core_need *need = cw->need;
+    uint32_t facts = m->facts[cw->next], first = warp * MAX_GPR;
+    bool one = facts & FACT_CAN && m->params->divergent;
+    o->divergent = true;
+    o->active = mask;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        uint32_t place = first + need->reads[k];
+        o->source[k] = m->kind[place];
+        one = one && is_scalar(m, &m->regs[place], mask);
+    }
+    m->n.divergent++;
+    if (!mask)
+        return;
+    m->n.small_reads += i->ndw * m->small;
+    if (!(facts & FACT_CLASS))
+        return;
+    bool preds = !(facts & NEEDS_PREDS) || preds_scalar(m, warp, i, mask);
+    o->way = one && preds ? WAY_DIVERGENT : WAY_VECTOR;
+    m->ways[facts & FACT_CLASS][o->way]++;
+    m->n.divergent_equal += gscalar_equal(cw->w, i, need, mask);
+    if (o->way == WAY_DIVERGENT) {
+        struct sources s = {.need = need};
+        share_operands(m, warp, i, &s, mask);
+    }
 }
 
 /* Registers that all lanes of an instruction read: what holds of all of them (enum gscalar_flag). */
@@ -263,7 +291,10 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     o->halves = 0;
     o->divergent = o->move = o->early = false;
     if (mask != CODE_ALL || !GSCALAR_PLAIN(m)) {
-        any_sources(m, warp, i, mask, o);
+        if (GSCALAR_EARLY)
+            look_at_divergent(m, warp, i, mask, o);
+        else
+            any_sources(m, warp, i, mask, o);
         return;
     }
     const struct core_warp *cw = &sm->warps[warp];
