@@ -118,8 +118,8 @@ struct mech_life {
      * when an instruction issues it changes nothing of other warps; it injects instructions in issue slots
      * only, and if it has a gate, its slots have just seen all warps that the gate is asked about. */
     bool beside;
-    uint64_t
-        ignores; /* bits by enum mech_point: points it is told at of ops that it injects only, if at all */
+    /* Points, as bits by enum mech_point, that it is told at of ops that it injects only, if at all. */
+    uint64_t ignores;
 };
 
 /* What happens to instructions, for those who only look. Open to all. */
