@@ -243,7 +243,8 @@ struct sm {
     uint32_t fit;                     /* blocks of the launch that the SM has room for at once */
     sm_run_fn *run;                   /* while there are no watchers */
     const struct core_alone *alone;   /* of its mechanism, if there is one; NULL: none */
-    const struct mech_points *points; /* of that mechanism, where this copy does not run */
+    const struct mech_points *points; /* of that mechanism, where this copy does not run ... */
+    bool copied;                      /* ... and whether it does in this launch */
     uint32_t data_accepted;           /* accesses that the data cache has taken */
     bool in_step;                     /* SMs must not be ahead of each other in this launch */
     uint64_t ticks;                   /* cycles that it went through awake, since somebody set it back */
@@ -387,7 +388,7 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
-/* Who watches the launch that was prepared; NULL: nobody. */
+/* Who watches the launch that is about to be prepared; NULL: nobody. */
 void sm_watch(struct sm *sm, struct probe *p);
 /* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
  * mechanism that does not hold. */

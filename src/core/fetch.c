@@ -248,7 +248,7 @@ static EVERY_TIME void enter_plain(struct sm *sm, struct core_warp *cw, uint32_t
 
 static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, enum core_shape shape) {
     uint32_t slot = now % CORE_ARRIVALS;
-    bool simple = shape >= SHAPE_BASE || !(SKIPS(sm) || sm->probe);
+    bool simple = shape >= SHAPE_BASE || !(SKIPS(sm) || WATCHED(sm));
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
     sm->arrive_slots &= ~(UINT64_C(1) << slot);

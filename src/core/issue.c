@@ -279,7 +279,7 @@ static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint
     if (!told || !offer(sm, id, now))
         op_collect(sm, id, op, shape);
     /* Mechanisms may have changed where the warp goes on. */
-    bool alone = (!told || (e == cw->w->top && e->pc == pc + 1)) && goes_on(e);
+    bool alone = (!told || BESIDE(shape) || (e == cw->w->top && e->pc == pc + 1)) && goes_on(e);
     if (alone)
         step_on(sm, cw, s, false, shape);
     else
@@ -301,7 +301,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     bool steps = need->steps && (shape >= SHAPE_USUAL || !cw->x->watch), spins = false;
     if (shape < SHAPE_BASE && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    bool told = shape < SHAPE_BASE && need->told;
+    bool told = shape < SHAPE_BASE && TELLS_ISSUE(sm) && need->told;
     if (told)
         prepare_operands(sm, s, i, m);
     struct core_op *op;
@@ -328,7 +328,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     if (spins)
         simt_yield(cw->w);
     /* Mechanisms may have changed where the warp goes on. */
-    bool same = !told || (e == cw->w->top && e->pc == pc + 1);
+    bool same = !told || BESIDE(shape) || (e == cw->w->top && e->pc == pc + 1);
     if (same && steps && !spins && goes_on(e)) {
         step_on(sm, cw, s, false, shape);
         if (alone)
@@ -341,7 +341,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
 
 static APART bool issue_other(struct sm *sm, uint32_t s, uint32_t m, uint64_t now) {
     bool alone = false;
-    issue_any(sm, s, m, now, &alone, SHAPE_BASE);
+    issue_any(sm, s, m, now, &alone, SHAPE_BESIDE);
     return alone;
 }
 
@@ -351,7 +351,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     const struct core_need *need = cw->need;
     uint32_t m = active_lanes(cw, cw->w->top, need->i);
     bool all = shape >= SHAPE_BASE || (shape == SHAPE_USUAL && !HAS(sm, lanes, choose));
-    bool told = shape < SHAPE_BASE && need->told;
+    bool told = shape < SHAPE_BASE && TELLS_ISSUE(sm) && need->told;
     if (told && HAS(sm, registers, silent) && MECHS(sm) == 1 && need->computes)
         told = !OWNER(sm, registers, silent, s);
     if (all && __builtin_expect(need->computes, 1)) {
@@ -361,7 +361,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
             *alone = issue_computing(sm, cw, s, m, now, false, shape);
     } else if (need->control) {
         control_issue(sm, s, need->i, m, now);
-    } else if (shape >= SHAPE_BASE) {
+    } else if (BESIDE(shape)) {
         *alone = issue_other(sm, s, m, now);
     } else {
         return issue_any(sm, s, m, now, alone, shape);

@@ -79,10 +79,8 @@ bool point_gate_refuses(const struct sm *sm, uint64_t ready) {
            FIRST_POINTS(sm)->gate.refused(sm->mech.at[0].state, ready) == ready;
 }
 
-uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {
+uint32_t each_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
-    if (__builtin_expect(MECHS(sm) == 1, 1)) /* and it wants to be asked */
-        return FIRST_POINTS(sm)->gate.slots(sm->mech.at[0].state, sched, free, now);
     for (uint32_t each = 0; each < sm->mech.n && used < free; each++) {
         enum mech_slots want = sm->mech.at[each].slots;
         if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready & sm->mech.at[each].concern))

@@ -11,14 +11,19 @@
  *
  * A mechanism that is alone on the machine has a copy of the stages of its own, compiled together with it and
  * with its struct's name as CORE_ALONE (meson.build): most answers are constants there, and points are calls
- * of known functions, which can be inlined. */
+ * of known functions, which can be inlined.
+ *
+ * BESIDE: instructions go their way as without mechanisms, for one of two reasons: there are none (the shape
+ * says so), or the one for which this copy is compiled only acts beside them (life.beside). Functions out of
+ * line that are called there only have SHAPE_BESIDE. */
 #ifdef CORE_ALONE
 extern const struct mechanism CORE_ALONE;
 #define SHAPE_HERE SHAPE_USUAL /* the least that functions without a shape can take for granted */
 #define PORTS(sm)  false       /* of collectors: they take whatever comes */
 #define MECHS(sm)  1
 #define HAS(sm, group, point)                                                                                \
-    (CORE_ALONE.points.group.point && ((sm)->mech.has >> MECH_AT_##group##_##point & 1))
+    ((void)(sm),                                                                                             \
+     CORE_ALONE.points.group.point && !(CORE_ALONE.points.life.ignores >> MECH_AT_##group##_##point & 1))
 #define FIRST_POINTS(sm)        (&CORE_ALONE.points)
 #define OWNER_POINTS(sm, group) (&CORE_ALONE.points)
 #define OWNER_STATE(sm, group)  ((sm)->mech.at[0].state)
@@ -27,6 +32,12 @@ extern const struct mechanism CORE_ALONE;
 #define ANY_ORDER(sm)           CORE_ALONE.points.life.any_order
 #define SLOTS(sm)               (CORE_ALONE.points.gate.slots ? (sm)->mech.slots : SLOTS_NEVER)
 #define GATES(sm)               (CORE_ALONE.points.gate.eligible ? (sm)->mech.gates : 0)
+#define BESIDE(shape)           ((shape) >= SHAPE_BASE || CORE_ALONE.points.life.beside)
+#define SHAPE_BESIDE            SHAPE_USUAL
+#define INJECTS(sm)             (!CORE_ALONE.points.life.beside || CORE_ALONE.points.gate.slots)
+#define TELLS_ISSUE(sm)                                                                                      \
+    (HAS(sm, registers, fill) || HAS(sm, values, sources) || HAS(sm, watch, before) ||                       \
+     HAS(sm, watch, issued) || HAS(sm, front, take) || TAKES_EVERY(sm))
 #else
 #define SHAPE_HERE              SHAPE_ANY
 #define PORTS(sm)               ((sm)->ports != NULL)
@@ -40,7 +51,16 @@ extern const struct mechanism CORE_ALONE;
 #define ANY_ORDER(sm)           ((sm)->mech.any_order)
 #define SLOTS(sm)               ((sm)->mech.slots)
 #define GATES(sm)               ((sm)->mech.gates)
+#define BESIDE(shape)           ((shape) >= SHAPE_BASE)
+#define SHAPE_BESIDE            SHAPE_BASE
+#define INJECTS(sm)             true
+#define TELLS_ISSUE(sm)         true
 #endif
+
+/* The op is one that a mechanism injected, where that is not ruled out. */
+static inline bool is_injected(const struct core_op *op, enum core_shape shape) {
+    return shape < SHAPE_BASE && INJECTS(sm) && op->pc == CORE_NO_PC;
+}
 
 /* Calls a point that returns nothing. */
 #define AT_POINT(sm, group, point, ...)                                                                      \
@@ -73,7 +93,7 @@ APART uint64_t each_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
 /* watch.retire of all but the mechanism of this state. */
 APART void point_retire_others(struct sm *sm, int32_t op, const void *state);
 APART bool point_gate_refuses(const struct sm *sm, uint64_t ready);
-APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
+APART uint32_t each_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
 
 /* Points that are called for every cycle or instruction, of such groups: X(group, name, parameters,
  * arguments). Most stacks are one mechanism, which then has the point, as nobody would have called otherwise.
@@ -96,6 +116,14 @@ APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, u
     }
 OFTEN_POINTS(X)
 #undef X
+
+/* Issue slots of a scheduler that mechanisms use, of those that are free. */
+static inline uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free,
+                                        uint64_t now) {
+    if (__builtin_expect(MECHS(sm) == 1, 1)) /* and it wants to be asked */
+        return FIRST_POINTS(sm)->gate.slots(sm->mech.at[0].state, sched, free, now);
+    return each_gate_slots(sm, sched, ready, free, now);
+}
 
 /* Those of these warps that all gates which are not open let pass. */
 static inline uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {

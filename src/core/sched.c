@@ -68,7 +68,7 @@ static enum probe_state state_of_shortage(enum shortage why) {
 
 /* The warp's next instruction takes a slot. True when that changed nothing of other warps. */
 static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, enum core_shape shape) {
-    bool program = shape >= SHAPE_BASE || !(sm->streaming >> s & 1), alone = false;
+    bool program = BESIDE(shape) || !(sm->streaming >> s & 1), alone = false;
     warp_issue(sm, s, now, &alone, shape);
     sm->n.warp_insts += program;
     sm->n.slot_issued += program;
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
     }
     if (!set && (shape >= SHAPE_USUAL || !sm->probe)) {
         slots_stalled(sm, sched, why, 0, slots, shape);
-        return !told;
+        return BESIDE(shape) || !told;
     }
     ready = issue_possible(sm, set, &why, shape);
     if (shape == SHAPE_ANY)
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
         sm->last[sched] = s;
         for (;;) {
             bool alone = use_slot(sm, s, now, shape);
-            if (shape >= SHAPE_BASE)
+            if (BESIDE(shape))
                 return alone;
             set = warp_bit(s);
             bool asked = GATES(sm) && set & sm->mech.concern;
@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
         set = 0;
     }
     slots_stalled(sm, sched, why, set, slots, shape);
-    return shape >= SHAPE_BASE;
+    return BESIDE(shape);
 }
 
 /* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */

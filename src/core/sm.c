@@ -196,17 +196,18 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
     mechs_wake(sm);
+    sm->copied = sm->alone && is_usual(sm) && !sm->probe;
     if (sm->alone)
-        mech_call_at(&sm->mech, is_usual(sm) ? sm->alone->points : sm->points);
+        mech_call_at(&sm->mech, sm->copied ? sm->alone->points : sm->points);
     point_life_start(sm, marks);
+    if (sm->alone && !sm->copied)
+        mech_call_at(&sm->mech, sm->points);
     mechs_rest(sm);
     sm->run = version_of(sm);
 }
 
 void sm_watch(struct sm *sm, struct probe *p) {
     sm->probe = p;
-    if (p && sm->alone && sm->mech.n)
-        mech_call_at(&sm->mech, sm->points);
 }
 
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
@@ -428,7 +429,7 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
         serve_queues(sm, now, shape);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
-    if (shape < SHAPE_BASE)
+    if (!BESIDE(shape))
         sm->fetched = now;
 }
 
@@ -490,7 +491,7 @@ static sm_run_fn *version_of(const struct sm *sm) {
     if (!is_usual(sm))
         return run_any;
     if (sm->mech.n || sm->kinds_apart)
-        return !sm->mech.n ? run_base : sm->alone ? sm->alone->run : run_usual;
+        return !sm->mech.n ? run_base : sm->copied ? sm->alone->run : run_usual;
     return s->schedulers == 2 && s->fetch_groups == 1 ? run_pair : run_single;
 }
 

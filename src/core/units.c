@@ -79,9 +79,10 @@ static inline void count_unit(struct sm *sm, const struct core_unit *u, uint32_t
 static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now,
                                     enum core_shape shape) {
     struct core_op *op = &sm->ops[id];
+    bool known = BESIDE(shape) && !is_injected(op, shape); /* what follows from the machine */
     sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : op->need->kind]++;
-    struct mech_work work = {op->lanes, shape >= SHAPE_BASE ? op->need->beats : interval_of(sm, op, unit)};
-    if (shape >= SHAPE_BASE && op->space == CORE_TEXTURE)
+    struct mech_work work = {op->lanes, known ? op->need->beats : interval_of(sm, op, unit)};
+    if (known && op->space == CORE_TEXTURE)
         work.beats *= op->passes;
     if (shape < SHAPE_BASE && HAS(sm, units, dispatch)) {
         work = OWNER(sm, units, dispatch, id, work);
@@ -96,16 +97,15 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
         queue_op(sm, id);
     } else {
         op_finish_at(sm, id,
-                     now + (shape >= SHAPE_BASE ? op->need->cycles : latency_of(sm, op, unit) + op->delay) -
-                         1);
+                     now + (known ? op->need->cycles : latency_of(sm, op, unit)) +
+                         (shape >= SHAPE_BASE ? 0 : op->delay) - 1);
     }
     return work.beats;
 }
 
 /* It goes from its unit to its end, and all that is known of it holds for the machine, too. */
 static EVERY_TIME bool is_simple(const struct core_op *op, enum core_shape shape) {
-    return shape != SHAPE_ANY && __builtin_expect(op->need->simple, 1) &&
-           (shape >= SHAPE_BASE || op->pc != CORE_NO_PC);
+    return shape != SHAPE_ANY && __builtin_expect(op->need->simple, 1) && !is_injected(op, shape);
 }
 
 /* The same of such an op. */
@@ -128,7 +128,7 @@ EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op, enum c
     if (shape == SHAPE_ANY || op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
         return false;
     uint64_t now = sm->now;
-    if (shape < SHAPE_BASE && (op->pc == CORE_NO_PC || op->ready > now))
+    if (is_injected(op, shape) || (!BESIDE(shape) && op->ready > now))
         return false;
     for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
         if (*free <= now) {
@@ -140,7 +140,7 @@ EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op, enum c
 
 /* The same of one that is not. */
 static APART uint32_t start_special(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now) {
-    return start_op(sm, id, unit, queued, now, SHAPE_BASE);
+    return start_op(sm, id, unit, queued, now, SHAPE_BESIDE);
 }
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
@@ -153,7 +153,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
             continue;
         struct core_op *op = &sm->ops[id];
         KEEP(op);
-        if (shape < SHAPE_BASE && op->ready > now)
+        if (!BESIDE(shape) && op->ready > now)
             return;
         bool simple = is_simple(op, shape);
         bool queued = !simple && goes_to_memory(op, unit);
@@ -162,9 +162,9 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
             return;
         }
         int32_t next = u->ready[0] = op->next;
-        *free = now + (simple                ? start_simple(sm, id, op, u, now, shape)
-                       : shape >= SHAPE_BASE ? start_special(sm, id, unit, queued, now)
-                                             : start_op(sm, id, unit, queued, now, shape));
+        *free = now + (simple          ? start_simple(sm, id, op, u, now, shape)
+                       : BESIDE(shape) ? start_special(sm, id, unit, queued, now)
+                                       : start_op(sm, id, unit, queued, now, shape));
         if (next == CORE_NONE) {
             sm->ready_units &= ~(1u << unit);
             return;
@@ -238,8 +238,8 @@ static EVERY_TIME void take_answers(struct sm *sm, uint64_t now, enum core_shape
 }
 
 void sm_answers(struct sm *sm, uint64_t now) {
-    if (MECHS(sm) || sm->probe)
-        take_answers(sm, now, SHAPE_ANY);
+    if (MECHS(sm) || WATCHED(sm))
+        take_answers(sm, now, SHAPE_HERE);
     else
         take_answers(sm, now, SHAPE_BASE);
 }

@@ -221,6 +221,11 @@ static inline void core_concern(struct sm *sm, const void *state, uint64_t warps
 /* The mechanism of this state, if it is alone, is not told of the program's ops at a point of watch: issued,
  * collected, retire. It still is of those that it injects. For life.start. */
 void core_ignore(struct sm *sm, const void *state, enum mech_point point);
+/* The launch that begins is none for the copy of the stages that is compiled for the mechanism, which calls
+ * this. For life.start. */
+static inline void core_leave_copy(struct sm *sm) {
+    sm->copied = false;
+}
 /* The mechanism of this state has nothing to do in the launch that begins: none of its points is called
  * before life.finish, unless others are stacked with it that have something to do. For life.start. */
 void core_rest(struct sm *sm, const void *state);

@@ -351,9 +351,9 @@ static void start(struct run *r, struct arena *launch) {
     calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
+        sm_watch(m->sms[i], m->probe);
         sm_start(m->sms[i], strands_exec(r, i), needs, marks);
         m->sms[i]->now = m->now;
-        sm_watch(m->sms[i], m->probe);
         m->wake[i] = NEVER;
         bits_remove(&m->awake, i);
     }
@@ -500,6 +500,15 @@ static void finish_sms(struct machine *m, uint64_t cycles, bool cut) {
     }
 }
 
+/* Counters of mechanisms are about to be read. */
+static void tally(struct machine *m) {
+    for (uint32_t i = 0; i < m->nsms; i++)
+        for (uint32_t k = 0; k < m->mechs.n; k++)
+            if (m->mechs.at[k]->tally)
+                m->mechs.at[k]->tally(
+                    (m->sms[i]->mech.n ? &m->sms[i]->mech : &m->sms[i]->resting)->at[k].state);
+}
+
 uint64_t machine_differing(const struct machine *m) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < m->nsms; i++)
@@ -601,6 +610,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         x->clock = now - x->warp_insts;
     if (ok)
         finish_sms(m, span->cycles, span->cut);
+    tally(m);
     if (ok && r.total != blocks) {
         span->rest.next = r.next;
         span->cut = true;

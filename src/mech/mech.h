@@ -110,6 +110,16 @@ struct mech_life {
      * simulated by several threads, and ahead of each other. What it reads of memory on its own nobody may
      * write in the launch (core_in_step). */
     bool apart;
+    /* What follows is of a mechanism that is alone and has a copy of the stages (core/points.h); where it may
+     * not be so in a launch, that does without the copy (core_leave_copy).
+     *
+     * Instructions of the program go their way as without it. It takes none, nor their results, of which it
+     * is told only where they come from memory (watch.result); it parks no warp and runs no code of its own;
+     * when an instruction issues it changes nothing of other warps; it injects instructions in issue slots
+     * only, and if it has a gate, its slots have just seen all warps that the gate is asked about. */
+    bool beside;
+    /* Points, as bits by enum mech_point, that it is told at of ops that it injects only, if at all. */
+    uint64_t ignores;
 };
 
 /* What happens to instructions, for those who only look. Open to all. */
@@ -405,6 +415,8 @@ struct mechanism {
     void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
     /* The struct that counters are members of; NULL: the state itself. */
     const void *(*counts)(const void *m);
+    /* Somebody is about to read them: what was not counted one by one is added up. Optional. */
+    void (*tally)(void *m);
 };
 
 /* The mechanisms of one SM. */

@@ -392,7 +392,7 @@ static bool bound(void *m, uint32_t slot) {
 }
 
 static const struct mech_points all_points = {
-    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false, false},
+    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false, false, false, 0},
     .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
     .gate = {eligible, slots, refused},
     .stream = {fetch, decoded, recalled, passed, false},

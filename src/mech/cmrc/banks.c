@@ -38,9 +38,8 @@ static EVERY_TIME struct request write_at(struct cmrc *m, int32_t id, int32_t pr
 
 static EVERY_TIME struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
     const struct core_read *r = &m->sm->reads[at];
-    const struct cmrc_op *o = &m->ops[r->op];
-    uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : o->mask[r->source];
-    return (struct request){at, prev, r->op, false, mask, r->place, o->queued};
+    uint64_t queued = CMRC_ALONE ? m->sm->ops[r->op].ready : m->ops[r->op].queued;
+    return (struct request){at, prev, r->op, false, mask_of_read(m, at), r->place, queued};
 }
 
 /* What the collector of an op has taken in this cycle. */
@@ -128,14 +127,16 @@ static APART void serve(struct cmrc *m, const struct request *q, uint32_t bank, 
         const struct core_read *r = &m->sm->reads[q->at];
         if (r->source != CORE_NONE)
             cmrc_deliver(m, r, q->mask, bank, usual);
-        core_serve_read_of(m->sm, bank, q->prev, count_sent(m, q->mask));
+        let_thaw(m, q->at);
+        core_serve_read_of(m->sm, bank, q->prev, count_sent(m, q->mask, m->reads));
     } else if (m->ops[q->at].expands) {
         m->ops[q->at].expands = 0;
         m->n.expansions++;
         m->n.expansion_arrays += count_access(m, q->mask);
     } else {
         cmrc_write(m, q->at);
-        core_serve_write_of(m->sm, bank, q->prev, count_sent(m, q->mask));
+        core_serve_write_of(m->sm, bank, q->prev,
+                            count_sent(m, q->mask, m->sm->ops[q->at].mask == UINT32_MAX ? m->writes : NULL));
     }
 }
 
@@ -152,7 +153,7 @@ static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
     struct request a, w, r;
     if (!find_write(m, bank, &no_request, &a, usual) && !find_read(m, bank, &no_request, &a, usual))
         return;
-    m->n.port_cycles++;
+    count_port(m, 1);
     bool write = false, read = false;
     if (a.mask == CMRC_ALL && pairing(m, usual) != PAIR_ANY) { /* what fills all sub-banks goes alone */
         if (pairing(m, usual) != PAIR_READS)
@@ -228,10 +229,10 @@ static APART void arbitrate_any(struct cmrc *m, uint32_t first) {
 EVERY_TIME void cmrc_arbitrate(void *state, uint64_t now) {
     struct cmrc *m = state;
     struct sm *sm = m->sm;
-    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (!(sm->read_banks | sm->write_banks))
         return;
-    if (m->usual)
+    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
+    if (CMRC_USUAL(m))
         cmrc_serve_usual(m, sm, first);
     else
         arbitrate_any(m, first);

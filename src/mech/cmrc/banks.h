@@ -16,8 +16,13 @@ static EVERY_TIME uint32_t count_access(struct cmrc *m, uint8_t mask) {
     return arrays_of_mask[mask];
 }
 
-/* The same of one to or from outside the banks. */
-static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask) {
+/* The same of one to or from outside the banks; whole: in the copy of the stages it is one of these, which
+ * activate all arrays without CMRC, and of which it counts later what they do not. */
+static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask, uint64_t *whole) {
+    if (CMRC_ALONE && whole) {
+        whole[mask]++;
+        return CORE_ARRAYS;
+    }
     if (mask == CMRC_ALL) {
         m->n.width4++;
         return CORE_ARRAYS;
@@ -35,10 +40,50 @@ static EVERY_TIME bool cmrc_is_read(const struct sm *sm, uint32_t bank, uint32_t
     return false;
 }
 
+/* The port of a bank is used. */
+static EVERY_TIME void count_port(struct cmrc *m, uint32_t n) {
+    if (!CMRC_ALONE)
+        m->n.port_cycles += n;
+}
+
+/* What read number `at` that waits activates. */
+static EVERY_TIME uint8_t mask_of_read(struct cmrc *m, int32_t at) {
+    const struct core_read *r = &m->sm->reads[at];
+    if (!CMRC_ALONE)
+        return r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : m->ops[r->op].mask[r->source];
+    if (__builtin_expect(m->nfrozen, 0) && m->frozen[at])
+        return m->frozen[at];
+    return CMRC_ALL & ~m->regs[r->place].spared;
+}
+
+/* It is served, and keeps no mask any more. */
+static EVERY_TIME void let_thaw(struct cmrc *m, int32_t at) {
+    if (CMRC_ALONE && __builtin_expect(m->nfrozen, 0)) {
+        m->nfrozen -= m->frozen[at] != 0;
+        m->frozen[at] = 0;
+    }
+}
+
+/* An operand arrives at a collector that takes whatever comes, in the copy of the stages. */
+static EVERY_TIME void deliver_alone(struct cmrc *m, const struct core_read *r, uint32_t bank) {
+    struct cmrc_op *p = &m->ops[r->op];
+    if (p->cycle != m->sm->now) {
+        p->cycle = m->sm->now;
+        m->n.collector_writes++;
+    } else {
+        m->n.type5 += p->bank != bank;
+    }
+    p->bank = (uint8_t)bank;
+}
+
 /* An operand arrives at a collector. usual: m->usual is known to hold. */
 static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
                                     bool usual) {
     struct cmrc_op *p = &m->ops[r->op];
+    if (CMRC_ALONE) {
+        deliver_alone(m, r, bank);
+        return;
+    }
     const struct cmrc_reg *reg = usual ? &m->regs[r->place] : cmrc_at(m, r->place);
     if (reg->version != p->version[r->source])
         m->wrong = read_too_late;

@@ -70,6 +70,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->slots = arena_array(a, uint16_t, PLACES);
     m->odd = arena_array(a, bool, PLACES);
     m->ops = arena_array(a, struct cmrc_op, CORE_OPS + 1) + 1;
+    m->frozen = arena_array(a, uint8_t, sm->nreads);
     uint64_t *const by_width[] = {NULL, &m->n.width1, &m->n.width2, &m->n.width3, &m->n.width4};
     for (uint32_t mask = 0; mask < 1 << CMRC_FULL; mask++)
         m->by_mask[mask] = by_width[__builtin_popcount(mask)];
@@ -90,6 +91,15 @@ static void start(void *state, const void *marks) {
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->usual =
         !m->owned && !m->params->omit && m->params->pairing == PAIR_ALL && m->params->depth >= CORE_OPS;
+    m->copied = CMRC_ALONE && m->usual && !m->params->latency && !m->sm->check.on && !m->sm->ports;
+    if (!m->copied)
+        core_leave_copy(m->sm);
+    m->reads_before = m->sm->n.rf_reads;
+    m->writes_before = m->sm->n.rf_writes;
+    m->pairs_before = m->n.pairs;
+    m->expansions_before = m->n.expansions;
+    memset(m->frozen, 0, m->nfrozen ? m->sm->nreads : 0);
+    m->nfrozen = 0;
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
     cmrc_lay_out(m);
     m->warps = 0;
@@ -125,6 +135,8 @@ static void warp(void *state, uint32_t slot, bool enters) {
 
 /* Results of barriers and calls come without a word to the banks. */
 static void control(void *state, uint32_t slot, const struct xinst *i, uint32_t mask) {
+    if (CMRC_ALONE && mask && i->ndw)
+        cmrc_freeze(state, slot, i->d, i->ndw);
     if (mask)
         cmrc_forget(state, slot, i->d, i->ndw);
 }
@@ -153,13 +165,20 @@ const struct mechanism mech_cmrc = {
     .order = 30,
     .points =
         {
-            .life = {.start = start, .finish = finish, .admit = admit, .warp = warp, .apart = true},
+            .life = {.start = start,
+                     .finish = finish,
+                     .admit = admit,
+                     .warp = warp,
+                     .apart = true,
+                     .beside = true,
+                     .ignores = UINT64_C(1) << MECH_AT_watch_collected | UINT64_C(1) << MECH_AT_watch_retire |
+                                UINT64_C(1) << MECH_AT_watch_issued},
             .watch = {.control = control,
                       .issued = cmrc_issued,
                       .collected = cmrc_collected,
                       .retire = retire,
                       .places = true},
-            .values = {.sources = cmrc_sources},
+            .values = {.sources = CMRC_ALONE ? NULL : cmrc_sources},
             .banks = {.arbitrate = cmrc_arbitrate, .write = cmrc_write_now, .lone = true},
             .forms = {.arrays = cmrc_arrays},
         },
@@ -168,4 +187,5 @@ const struct mechanism mech_cmrc = {
     .energy = ENERGY_TABLE(energy),
     .create = create,
     .counts = counts,
+    .tally = cmrc_tally,
 };

@@ -20,6 +20,18 @@ enum cmrc_pairing {
     PAIR_IDEAL, /* no port conflicts: everything that waits */
 };
 
+/* In the copy of the stages that is compiled for CMRC (core/points.h), which runs where m->usual holds,
+ * instructions take no longer and nobody compares, nothing is done when they issue. A register goes through
+ * its planes when it is written: nobody else changes its latch. Reads find the mask of their register when
+ * they are served, since it is not written before (but see cmrc_freeze), and are older than writes by cycles.
+ * Accesses are counted by their masks, which become counters when somebody reads these (cmrc_tally). */
+#ifdef CORE_ALONE
+#define CMRC_ALONE true
+#else
+#define CMRC_ALONE false
+#endif
+#define CMRC_USUAL(m) (CMRC_ALONE || (m)->usual)
+
 struct cmrc_params {
     enum cmrc_pairing pairing;
     enum cmrc_sign sign;
@@ -90,7 +102,15 @@ struct cmrc {
     struct cmrc_op *ops;             /* from CORE_NONE on, which is for control instructions */
     uint64_t order;                  /* of requests */
     uint8_t written[CORE_MAX_BANKS]; /* sub-banks of a write that a bank took before it was served */
-    const char *wrong;               /* what was found to be so */
+    /* In the copy of the stages. */
+    bool copied;                                            /* it runs */
+    uint64_t reads[1 << CMRC_FULL], writes[1 << CMRC_FULL]; /* by sub-banks */
+    uint64_t reads_before, writes_before, pairs_before,
+        expansions_before; /* counters when the launch began */
+    uint8_t *frozen;   /* by number of a read that waits: the mask it had when a control instruction wrote its
+                          register ... */
+    uint32_t nfrozen;  /* ... so many of them */
+    const char *wrong; /* what was found to be so */
     struct cmrc_counters n;
     uint64_t *by_mask[1 << CMRC_FULL]; /* of these: accesses as wide as so many sub-banks, by sub-banks */
 };
@@ -103,6 +123,10 @@ enum { CMRC_ALL = (1 << CMRC_FULL) - 1 }; /* sub-banks */
 
 /* ---- file.c: registers ---- */
 void cmrc_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+/* Brings the counters up to date. */
+void cmrc_tally(void *m);
+/* A control instruction is about to write registers of which reads may wait: these keep their masks. */
+void cmrc_freeze(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n);
 void cmrc_issued(void *m, int32_t op);
 void cmrc_collected(void *m, int32_t op);
 /* Finds out where in the banks the registers of warps lie. */

@@ -96,7 +96,7 @@ static APART void read_usual(struct cmrc *m, uint32_t warp, uint32_t reg, struct
  * takes it before it collects. */
 EVERY_TIME void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct cmrc *m = state;
-    if (__builtin_expect(!m->usual, 0)) {
+    if (__builtin_expect(!CMRC_USUAL(m), 0)) {
         sources_any(m, warp, i, mask);
         return;
     }
@@ -113,6 +113,43 @@ EVERY_TIME void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, 
         if (spared && !r->latched)
             read_usual(m, warp, need->reads[k], r, mask);
     }
+}
+
+void cmrc_tally(void *state) {
+    struct cmrc *m = state;
+    struct sm *sm = m->sm;
+    uint64_t reads = sm->n.rf_reads - m->reads_before, writes = sm->n.rf_writes - m->writes_before;
+    if (!m->copied)
+        return;
+    for (uint32_t mask = 1; mask < 1 << CMRC_FULL; mask++) {
+        uint64_t spared = CORE_ARRAYS - 2 * (uint64_t)__builtin_popcount(mask);
+        *m->by_mask[mask] += m->reads[mask] + m->writes[mask];
+        m->n.unsent += (m->reads[mask] + m->writes[mask]) * spared;
+        sm->n.rf_read_arrays -= m->reads[mask] * spared;
+        sm->n.rf_read_spared += m->reads[mask] * spared;
+        sm->n.rf_write_arrays -= m->writes[mask] * spared;
+        sm->n.rf_write_spared += m->writes[mask] * spared;
+        m->reads[mask] = m->writes[mask] = 0;
+    }
+    m->n.operands += reads;
+    m->n.port_cycles +=
+        reads + writes + (m->n.expansions - m->expansions_before) - (m->n.pairs - m->pairs_before);
+    for (int32_t id = 0; id < sm->fresh_op; id++) /* writes that a cut launch has not got to */
+        m->ops[id].looked = 0;
+    m->copied = false;
+}
+
+void cmrc_freeze(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {
+    struct sm *sm = m->sm;
+    core_queue_lone(sm, UINT32_MAX);
+    for (uint32_t left = sm->read_banks; left; left &= left - 1)
+        for (int32_t r = sm->bank_reads[__builtin_ctz(left)][0]; r != CORE_NONE; r = sm->reads[r].next) {
+            uint32_t reg = sm->reads[r].place - warp * MAX_GPR;
+            if (reg - first >= n || m->frozen[r])
+                continue;
+            m->frozen[r] = CMRC_ALL & ~m->regs[sm->reads[r].place].spared;
+            m->nfrozen++;
+        }
 }
 
 void cmrc_issued(void *state, int32_t id) {
@@ -187,7 +224,7 @@ void cmrc_look(struct cmrc *m, int32_t id) {
     const uint32_t *value = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
     uint32_t others = op->mask == UINT32_MAX ? 0 : other_lanes(m, op);
     o->looked = (uint8_t)(op->next_write + 1);
-    o->queued = ++m->order;
+    o->queued = CMRC_ALONE ? m->sm->now : ++m->order;
     o->expands = 0;
     o->whole = false;
     if (op->pc == CORE_NO_PC) /* of another mechanism, and perhaps later than the next result there */
@@ -216,6 +253,12 @@ void cmrc_write(struct cmrc *m, int32_t id) {
     if (m->owned && !injected)
         m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
     o->looked = 0;
+    if (CMRC_ALONE && o->form.width < CMRC_FULL) {
+        _Alignas(64) uint32_t value[WARP_LANES];
+        uint32_t *latch = m->sm->warps[op->warp].w->r[reg];
+        cmrc_load(m->params->sign, o->form, latch, value);
+        lane_blend(latch, value, op->mask | other_lanes(m, op));
+    }
 }
 
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {

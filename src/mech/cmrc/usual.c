@@ -9,19 +9,22 @@
 /* The register is written in this form. */
 static EVERY_TIME void put_usual(struct cmrc *m, uint32_t place, struct cmrc_form f, uint8_t mask) {
     struct cmrc_reg *r = &m->regs[place];
+    uint32_t version = CMRC_ALONE ? 0 : r->version + 1; /* nobody looks at it there */
     *r = (struct cmrc_reg){
-        .form = f, .known = true, .spared = (uint8_t)(CMRC_ALL & ~mask), .version = r->version + 1};
+        .form = f, .known = true, .spared = (uint8_t)(CMRC_ALL & ~mask), .version = version};
 }
 
-/* The form of the destination word in work of an op that writes all lanes. */
+/* The form of the destination word in work of an op that writes all lanes; in the copy of the stages it goes
+ * through its planes. */
 static EVERY_TIME struct cmrc_form form_of_word(const struct cmrc *m, const struct core_op *op) {
-    return cmrc_form(m->params->sign, m->sm->warps[op->warp].w->r[op->i->d + op->next_write], UINT32_MAX);
+    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
+    return CMRC_ALONE ? cmrc_through(m->params->sign, latch) : cmrc_form(m->params->sign, latch, UINT32_MAX);
 }
 
 EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
     struct cmrc *m = state;
     const struct core_op *op = &m->sm->ops[id];
-    if (!m->usual)
+    if (!CMRC_USUAL(m))
         return 0;
     uint8_t mask;
     if (__builtin_expect(op->mask == UINT32_MAX, 1)) {
@@ -36,8 +39,8 @@ EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
         cmrc_write(m, id);
     }
     m->written[bank] = mask;
-    m->n.port_cycles++;
-    return count_sent(m, mask);
+    count_port(m, 1);
+    return count_sent(m, mask, op->mask == UINT32_MAX ? m->writes : NULL);
 }
 
 /* The only write that waits at a bank is served alone: no operand waits there, or it fills all sub-banks.
@@ -58,10 +61,10 @@ static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank,
     }
     if (at != CORE_NONE && (mask != CMRC_ALL || cmrc_is_read(sm, bank, op->place)))
         return false;
-    m->n.port_cycles++;
+    count_port(m, 1);
     put_usual(m, op->place, f, mask);
     o->looked = 0;
-    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
+    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask, m->writes));
     return true;
 }
 
@@ -69,17 +72,17 @@ static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank,
  * all sub-banks. False: that is not so, or its collector may have a say. */
 static EVERY_TIME bool read_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t at) {
     const struct core_read *r = &sm->reads[at];
-    if (r->source == CORE_NONE)
+    if (CMRC_ALONE ? m->nfrozen : r->source == CORE_NONE)
         return false;
-    struct cmrc_op *p = &m->ops[r->op];
-    uint8_t mask = p->mask[r->source];
+    const struct cmrc_op *p = &m->ops[r->op];
+    uint8_t mask = CMRC_ALONE ? CMRC_ALL & ~m->regs[r->place].spared : p->mask[r->source];
     if (r->next != CORE_NONE && (mask != CMRC_ALL || PORTS(sm)))
         return false;
     if (PORTS(sm) && p->cycle == sm->now && p->slices & mask)
         return false;
-    m->n.port_cycles++;
+    count_port(m, 1);
     cmrc_deliver(m, r, mask, bank, true);
-    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
+    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask, m->reads));
     return true;
 }
 
@@ -90,6 +93,14 @@ static EVERY_TIME void read_lone(struct cmrc *m, struct sm *sm, int32_t id) {
     const struct cmrc_reg *regs = &m->regs[op->warp * MAX_GPR];
     const uint8_t *reads = op->need->reads;
     uint32_t n = op->pending, arrays = 0, changed = 0;
+    m->n.collector_writes++;
+    m->n.type5 += n - 1;
+    if (CMRC_ALONE) {
+        for (uint32_t k = 0; k < n; k++)
+            m->reads[CMRC_ALL & ~regs[reads[k]].spared]++;
+        core_serve_lone(sm, id, n * CORE_ARRAYS);
+        return;
+    }
     for (uint32_t k = 0; k < n; k++) {
         changed |= regs[reads[k]].version ^ p->version[k];
         arrays += count_access(m, p->mask[k]);
@@ -99,8 +110,6 @@ static EVERY_TIME void read_lone(struct cmrc *m, struct sm *sm, int32_t id) {
     m->n.unsent += n * CORE_ARRAYS - arrays;
     m->n.port_cycles += n;
     m->n.operands += n;
-    m->n.collector_writes++;
-    m->n.type5 += n - 1;
     core_serve_lone(sm, id, arrays);
 }
 
@@ -114,18 +123,15 @@ static bool writes_go_on(const struct sm *sm) {
     return false;
 }
 
-/* Some banks in the order in which they are served: bit 0 stands for the first. */
-static EVERY_TIME uint32_t in_turn(const struct sm *sm, uint32_t banks, uint32_t first) {
-    return (uint32_t)((banks | (uint64_t)banks << sm->spec->banks) >> first) & sm->all_banks;
-}
-
-/* Ops that read alone, in `lone` by the turn of the last of their banks; returns these turns. */
-static EVERY_TIME uint32_t find_lone(struct sm *sm, uint32_t first, int32_t *lone) {
+/* Ops that read alone, in `lone` by the last of their banks, where those before the first come last; returns
+ * these banks. */
+static EVERY_TIME uint32_t find_lone(struct sm *sm, uint32_t before, int32_t *lone) {
     uint32_t ends = 0;
     if (sm->write_banks)
         core_queue_lone(sm, writes_go_on(sm) ? UINT32_MAX : sm->write_banks);
     for (uint32_t k = 0, n = sm->nlone; k < n; k++) {
-        uint32_t end = 31 - (uint32_t)__builtin_clz(in_turn(sm, sm->lone[k].banks, first));
+        uint32_t banks = sm->lone[k].banks, last = banks & before ? banks & before : banks;
+        uint32_t end = 31 - (uint32_t)__builtin_clz(last);
         lone[end] = sm->lone[k].op;
         ends |= 1u << end;
     }
@@ -152,15 +158,30 @@ static EVERY_TIME bool serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
 
 EVERY_TIME void cmrc_serve_usual(struct cmrc *m, struct sm *sm, uint32_t first) {
     int32_t lone[CORE_MAX_BANKS];
-    uint32_t ends = sm->nlone ? find_lone(sm, first, lone) : 0, taken = in_turn(sm, sm->written_banks, first);
-    uint32_t left = in_turn(sm, sm->read_banks | sm->write_banks, first) | ends;
-    while (left) {
-        uint32_t turn = (uint32_t)__builtin_ctz(left), bank = turn + first;
-        bank -= bank < sm->spec->banks ? 0 : sm->spec->banks;
-        left &= left - 1;
-        if (ends >> turn & 1)
-            read_lone(m, sm, lone[turn]);
-        else if (taken >> turn & 1 ? cmrc_serve_beside(m, bank) : serve_one(m, sm, bank))
-            left |= in_turn(sm, sm->write_banks, first) & ~1u << turn;
+    if (sm->nlone == 1 && sm->read_banks == sm->lone_banks &&
+        !sm->write_banks) { /* nobody else reads or writes */
+        sm->read_banks = sm->nlone = sm->lone_banks = 0;
+        read_lone(m, sm, sm->lone[0].op);
+        return;
+    }
+    uint32_t before = (1u << first) - 1, ends = sm->nlone ? find_lone(sm, before, lone) : 0;
+    uint32_t waiting = sm->read_banks | sm->write_banks | ends, taken = sm->written_banks;
+    uint32_t turns = ~before; /* of these banks it is to come; then of those before the first */
+    for (;;) {
+        uint32_t left = waiting & turns;
+        if (!left) {
+            if (!(waiting & before))
+                return;
+            turns = before;
+            before = 0;
+            continue;
+        }
+        uint32_t bank = (uint32_t)__builtin_ctz(left);
+        turns &= ~1u << bank;
+        waiting &= ~(1u << bank);
+        if (ends >> bank & 1)
+            read_lone(m, sm, lone[bank]);
+        else if (taken >> bank & 1 ? cmrc_serve_beside(m, bank) : serve_one(m, sm, bank))
+            waiting |= sm->write_banks & (turns | before);
     }
 }

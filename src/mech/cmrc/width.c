@@ -4,6 +4,10 @@
 #include "base/wide.h"
 #include "isa/lane_bits.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 /* Bytes that words with these significant bits need. */
 static WIDE_PART uint8_t bytes_of(uint32_t bits) {
     return bits < 1u << 8 ? 1 : bits < 1u << 16 ? 2 : bits < 1u << 24 ? 3 : 4;
@@ -60,11 +64,20 @@ static WIDE_PART uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32
     return (word & kept) | (f.ones ? ~kept : 0);
 }
 
-bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes) {
+static WIDE_PART bool fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
+                           uint32_t lanes) {
     uint32_t differ = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         differ |= (extend(sign, f, v[l]) ^ v[l]) & lane_bits(lanes, l);
     return !differ;
+}
+
+WIDE_HERE(bool, fits_narrow,
+          (enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes), fits, sign,
+          f, v, lanes)
+
+bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    return f.width == CMRC_FULL || fits_narrow(sign, f, v, lanes);
 }
 
 static WIDE_PART void load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
@@ -76,6 +89,50 @@ static WIDE_PART void load(enum cmrc_sign sign, struct cmrc_form f, const uint32
 WIDE_TOO(void, cmrc_load,
          (enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t back[WARP_LANES]),
          load, sign, f, v, back)
+
+static struct cmrc_form through_any(enum cmrc_sign sign, uint32_t v[WARP_LANES]) {
+    struct cmrc_form f = cmrc_form_of_all(sign, v, UINT32_MAX);
+    if (f.width < CMRC_FULL)
+        cmrc_load(sign, f, v, v);
+    return f;
+}
+
+#ifdef __x86_64__
+/* The same in vectors where signs are the same. */
+static WIDE struct cmrc_form through_uniform(uint32_t *v) {
+    __m256i_u *at = (__m256i_u *)v;
+    __m256i part[4], any, all, bits;
+    for (int k = 0; k < 4; k++)
+        part[k] = _mm256_loadu_si256(at + k);
+    any = _mm256_or_si256(_mm256_or_si256(part[0], part[1]), _mm256_or_si256(part[2], part[3]));
+    all = _mm256_and_si256(_mm256_and_si256(part[0], part[1]), _mm256_and_si256(part[2], part[3]));
+    int some = _mm256_movemask_ps(_mm256_castsi256_ps(any)),
+        every = _mm256_movemask_ps(_mm256_castsi256_ps(all));
+    if (some && every != 0xff) /* some are negative, but not all */
+        return (struct cmrc_form){CMRC_FULL, false};
+    /* Bits that the sign does not say, behind which its own lies; bytes in which there are none. */
+    bits = some ? _mm256_xor_si256(all, _mm256_set1_epi32(-1)) : any;
+    bits = _mm256_cmpeq_epi8(_mm256_slli_epi32(bits, 1), _mm256_setzero_si256());
+    uint32_t none = (uint32_t)_mm256_movemask_epi8(bits);
+    none &= none >> 16;
+    none &= none >> 8;
+    none &= none >> 4;
+    static const uint8_t bytes[16] = {4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 1, 1};
+    struct cmrc_form f = {bytes[none & 15], false};
+    __m128i above = _mm_cvtsi32_si128(32 - 8 * f.width);
+    for (int k = 0; k < 4 && f.width < CMRC_FULL; k++)
+        _mm256_storeu_si256(at + k, _mm256_sra_epi32(_mm256_sll_epi32(part[k], above), above));
+    return f;
+}
+#else
+static struct cmrc_form through_uniform(uint32_t *v) {
+    return through_any(SIGN_UNIFORM, v);
+}
+#endif
+
+struct cmrc_form cmrc_through_all(enum cmrc_sign sign, uint32_t v[WARP_LANES]) {
+    return sign == SIGN_UNIFORM && HOST_IS_WIDE ? through_uniform(v) : through_any(sign, v);
+}
 
 void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes) {
     const uint32_t stale = 0x5a5a5a5a;

@@ -35,6 +35,13 @@ static inline struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[W
         return (struct cmrc_form){CMRC_FULL, false};
     return cmrc_form_of_all(sign, v, lanes);
 }
+/* The form of a value that all lanes have, which goes to the planes and comes back. */
+struct cmrc_form cmrc_through_all(enum cmrc_sign sign, uint32_t v[WARP_LANES]);
+static inline struct cmrc_form cmrc_through(enum cmrc_sign sign, uint32_t v[WARP_LANES]) {
+    if (sign != SIGN_FILL && (v[0] ^ (0u - (v[0] >> 31))) >> 23)
+        return (struct cmrc_form){CMRC_FULL, false};
+    return cmrc_through_all(sign, v);
+}
 /* Whether the value of each of these lanes can be stored so. */
 bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes);
 /* What comes back of v from the planes that the form has. */
@@ -45,8 +52,8 @@ void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LA
 void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes);
 /* The sub-banks, as bits, that an entry of this width lies in. */
 static inline uint8_t cmrc_mask(uint32_t width, bool odd) {
-    uint32_t low = (1u << width) - 1;
-    return (uint8_t)(odd ? low << (CMRC_FULL - width) : low);
+    static const uint8_t masks[2][CMRC_FULL + 1] = {{0, 1, 3, 7, 15}, {0, 8, 12, 14, 15}};
+    return masks[odd][width];
 }
 
 #endif

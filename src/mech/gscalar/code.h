@@ -75,6 +75,11 @@ uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r);
 /* What comes back of v, which r says how to store, from the arrays and the base values. */
 void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
                uint32_t back[WARP_LANES]);
+/* Planes with a base value for each half: a value that all lanes wrote goes to the arrays and comes back.
+ * Returns its form. */
+uint32_t code_through_planes(uint32_t v[WARP_LANES]);
+/* The same function, for those who call it often. */
+uint32_t (*code_through_planes_here(void))(uint32_t v[WARP_LANES]);
 /* What is left of v in these lanes if others are written while it is compressed: what the arrays do not hold
  * reads as what they held before, of which nothing is known. */
 void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes);

@@ -107,15 +107,12 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
                                  m->params->code == CODE_PLANES && m->params->halves};
     const struct gscalar_params *p = m->params;
     m->small = m->spec.code == CODE_PLANES ? (uint8_t)gscalar_sets(m) : 0;
-    m->can[CLASS_ALU] = p->alu;
-    m->can[CLASS_SFU] = p->sfu;
-    m->can[CLASS_MEM] = p->mem;
-    m->regs = arena_array(a, struct gscalar_reg, PLACES);
-    m->forms = arena_array(a, struct gscalar_reg, CODE_FORMS);
-    for (uint32_t k = 0; k < CODE_FORMS; k++) {
-        m->forms[k].code = code_of_form(k);
-        gscalar_learn(m, &m->forms[k]);
-    }
+    m->half_flags = p->half && m->spec.halves ? READ_HALVES : 0;
+    m->regs = arena_array(a, struct code_reg, PLACES);
+    m->kind = arena_array(a, uint8_t, PLACES);
+    m->forms = arena_array(a, struct code_reg, CODE_FORMS);
+    m->through_planes = code_through_planes_here();
+    gscalar_list_kinds(m);
     m->ops = arena_array(a, struct gscalar_op, CORE_OPS + 1) + 1;
     m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (CORE_OPS + 1) * sizeof *m->before) + 1;
     m->movs = core_copies(a);
@@ -126,10 +123,15 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
 static void start(void *state, const void *marks) {
     struct gscalar *m = state;
     m->marks = marks;
+    m->facts = m->marks->facts;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->in_order = !(m->sm->mech.owns >> MECH_stream & 1); /* nor has code of its own */
     m->plain = m->in_order && !m->owned && !m->pairs && !m->sm->check.on && !m->params->omit;
-    m->checked = m->wanting = m->file_free = 0;
+    m->byte_planes = m->plain && m->spec.code == CODE_PLANES && m->spec.halves;
+    m->early = GSCALAR_EARLY && m->plain;
+    if (GSCALAR_EARLY && !m->plain)
+        core_leave_copy(m->sm);
+    m->checked = m->wanting = m->started = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
     core_ignore(m->sm, m, MECH_AT_watch_collected); /* of moves alone it is to know ... */
@@ -150,7 +152,8 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
     memset(m->preds[slot], 0, sizeof m->preds[slot]);
     m->wanting &= ~bit;
-    gscalar_turn(m, slot, CORE_NO_PC);
+    m->started &= ~bit;
+    gscalar_went(m, slot);
     if (m->pairs)
         gscalar_pairs_start(m, slot);
 }
@@ -158,7 +161,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
 /* Results of barriers and calls come without a word to the banks. */
 static void control(void *state, uint32_t slot, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
-    gscalar_turn(m, slot, CORE_NO_PC);
+    gscalar_went(m, slot);
     if (!mask)
         return;
     gscalar_forget(m, slot, i);
@@ -170,8 +173,11 @@ static void retire(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     if (op->pc == CORE_NO_PC) {
-        if (m->ops[id].move)
+        if (m->ops[id].move) {
+            if (GSCALAR_EARLY)
+                gscalar_expanded(m, id);
             gscalar_moved(m, op->warp);
+        }
         return;
     }
     for (uint32_t k = op->next_write; !m->owned && k < op->writes; k++)
@@ -208,15 +214,18 @@ const struct mechanism mech_gscalar = {
                      .warp = warp,
                      .describe = describe,
                      .any_order = true,
-                     .apart = true},
+                     .apart = true,
+                     .beside = true,
+                     .ignores = UINT64_C(1) << MECH_AT_watch_collected | UINT64_C(1) << MECH_AT_watch_retire},
             .watch = {.control = control,
                       .issued = gscalar_issued,
                       .collected = gscalar_collected,
+                      .result = GSCALAR_EARLY ? gscalar_result : NULL,
                       .retire = retire,
                       .places = true},
             .gate = {.eligible = gscalar_eligible, .slots = gscalar_slots},
             .values = {.sources = gscalar_sources},
-            .forms = {.arrays = gscalar_arrays},
+            .forms = {.arrays = GSCALAR_EARLY ? NULL : gscalar_arrays},
             .units = {.dispatch = gscalar_dispatch},
         },
     .params = PARAM_TABLE(struct gscalar_params, params, NULL),
@@ -226,4 +235,5 @@ const struct mechanism mech_gscalar = {
     .kernel = gscalar_kernel,
     .create = create,
     .counts = counts,
+    .tally = gscalar_tally,
 };

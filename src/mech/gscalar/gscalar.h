@@ -55,6 +55,17 @@ enum gscalar_way { WAY_VECTOR, WAY_SCALAR, WAY_HALF, WAY_DIVERGENT };
 
 enum { GSCALAR_SOURCES = 12, GSCALAR_WORDS = 8 };
 
+/* In the copy of the stages that is compiled for G-Scalar (core/points.h), which runs where m->plain holds,
+ * all that follows from an instruction's operands and result is seen to when it takes effect, or memory has
+ * answered: nobody else looks at its registers before the result is written. In the counters that makes no
+ * difference when a launch has ended; what is on its way when one is cut is not counted (gscalar_tally). */
+#ifdef CORE_ALONE
+#define GSCALAR_EARLY true
+#else
+#define GSCALAR_EARLY false
+#endif
+#define GSCALAR_PLAIN(m) (GSCALAR_EARLY || (m)->plain)
+
 /* What one lane may compute of a register that all lanes read, and whether arrays lack some of it. */
 enum gscalar_flag {
     READ_HALVES = 3,         /* bits: all lanes of a half have one value, and all lanes wrote the register */
@@ -62,26 +73,23 @@ enum gscalar_flag {
     READ_COMPRESSED = 1 << 3 /* some of it is not in the arrays */
 };
 
-/* What a read of a register does; all 0: of one of which nothing is known. */
-struct gscalar_read {
-    uint8_t spared; /* arrays that it does not activate */
+/* Kinds of registers, by what an access does: the form of one that all lanes wrote, of which the first shares
+ * nothing, as do those of which nothing is known, and divergent ones; but one of these has one value. */
+enum { KIND_NONE, KIND_ONE_VALUE = CODE_FORMS, GSCALAR_KINDS };
+struct gscalar_kind {
+    uint8_t spared; /* arrays that an access does not activate */
     uint8_t shared; /* leading bytes that all lanes share */
-    uint8_t small;  /* accesses of small arrays, beside those that go with every read */
+    uint8_t small;  /* accesses of small arrays, beside those that go with every access */
     uint8_t flags;  /* enum gscalar_flag */
-};
-
-/* A register; the second follows from the first (gscalar_learn). */
-struct gscalar_reg {
-    struct code_reg code;
-    struct gscalar_read read;
 };
 
 /* An op in flight, or an instruction about to take effect. */
 struct gscalar_op {
-    _Alignas(64) uint8_t way, halves; /* halves: bits of those that one lane computes */
+    _Alignas(32) uint8_t way, halves; /* halves: bits of those that one lane computes */
     bool divergent, move;             /* not all lanes; an expanding move of ours */
+    bool early;                       /* its result has been compared, and counts as written */
     uint32_t active;                  /* lanes that count as active */
-    struct gscalar_read source[GSCALAR_SOURCES];
+    uint8_t source[GSCALAR_SOURCES];  /* kinds */
 };
 
 /* A predicate: its value in the lanes of the last write is one. */
@@ -103,21 +111,36 @@ struct gscalar {
     struct sm *sm;
     const struct gscalar_params *params;
     struct code_spec spec;
-    bool owned;                      /* somebody else decides in which registers values live */
-    bool in_order;                   /* nobody skips instructions */
-    uint8_t small;                   /* accesses of small arrays that go with every access of a register */
-    bool plain;                      /* registers are nobody else's, nobody compares, all rules are kept */
-    bool can[CLASS_MEM + 1];         /* what one lane may execute */
-    struct gscalar_reg *regs;        /* by place */
-    struct gscalar_reg *forms;       /* those that all lanes wrote, by their form, less base values */
+    bool owned;       /* somebody else decides in which registers values live */
+    bool in_order;    /* nobody skips instructions */
+    uint8_t small;    /* accesses of small arrays that go with every access of a register */
+    bool plain;       /* registers are nobody else's, nobody compares, all rules are kept */
+    bool byte_planes; /* that is so, and registers are planes of bytes, with halves */
+    bool early;       /* GSCALAR_EARLY is where instructions go */
+
+    struct gscalar_kind kinds[GSCALAR_KINDS];
+    /* Accesses by kind, which become counters when somebody reads these (gscalar_tally): reads, of divergent
+     * instructions, too, and writes of all lanes. */
+    uint64_t reads[2][GSCALAR_KINDS], writes[GSCALAR_KINDS];
+    uint64_t ways[CLASS_MEM + 1][WAY_DIVERGENT + 1]; /* the same of instructions, by class and way */
+    /* By place; the second follows from the first (gscalar_learn). That of CORE_NO_PLACE is not known. */
+    struct code_reg *regs;
+    uint8_t *kind;
+    struct code_reg *forms;                  /* those that all lanes wrote, by their form, less base values */
+    uint32_t (*through_planes)(uint32_t *v); /* code_through_planes, as the host has it */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
+    const uint8_t *facts;              /* of the marks */
+    uint8_t half_flags;                /* READ_HALVES, if one lane may compute a half */
     struct gscalar_op *ops;            /* from CORE_NONE on, which is for control instructions */
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
-    uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
+    uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves ... */
+    uint64_t started;          /* ... all of which have begun */
+    uint8_t enough[CORE_MAX_WARPS]; /* enum gscalar_fact: what an instruction needs for a warp not to be
+                                       looked at */
     uint8_t moving[CORE_MAX_WARPS], moved[CORE_MAX_WARPS]; /* on their way; words that one was made for */
     bool making;                                           /* a move takes its collector */
     struct core_own *movs;
@@ -135,45 +158,50 @@ static inline bool gscalar_keeps(const struct gscalar *m, enum gscalar_rule rule
 const void *gscalar_kernel(void *shared, struct arena *launch, const struct image *img);
 void gscalar_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void gscalar_issued(void *m, int32_t op);
+/* Brings the counters of instructions up to date. */
+void gscalar_tally_ways(struct gscalar *m);
 struct mech_work gscalar_dispatch(void *m, int32_t op, struct mech_work work);
 /* Predicates that the instruction wrote are known now; of a control instruction they are not. */
 void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active,
                         bool control);
 
 /* ---- file.c: registers ---- */
-/* What a read of a register does; whole: it is known, and all lanes were written. */
-static inline __attribute__((always_inline)) struct gscalar_read
-gscalar_read_of(const struct gscalar *m, const struct code_reg *c, bool whole) {
-    uint32_t low = whole ? c->shared[0] : 0, high = whole ? c->shared[1] : 0;
-    bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
-    uint32_t flags = scalar ? READ_SCALAR : 0;
-    flags |= (low == CODE_WORD) | (uint32_t)(high == CODE_WORD) << 1; /* READ_HALVES */
-    flags |= low | high ? READ_COMPRESSED : 0;
-    return (struct gscalar_read){
-        .spared = (uint8_t)(low | high ? code_spared(&m->spec, c) : 0),
-        .shared = whole ? c->whole : 0,
-        .small = m->spec.code == CODE_SCALAR && low | high,
-        .flags = (uint8_t)flags,
-    };
-}
+/* Finds out what accesses of each kind do, and what a register of each form is. */
+void gscalar_list_kinds(struct gscalar *m);
+/* Brings the counters up to date. */
+void gscalar_tally(void *m);
 /* What is known of a register has changed. */
-static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {
-    r->read = gscalar_read_of(m, &r->code, r->code.known && !r->code.divergent);
+static inline uint32_t gscalar_kind_of(const struct code_reg *c) {
+    uint32_t kind = c->full_scalar && c->lanes == CODE_ALL ? KIND_ONE_VALUE : KIND_NONE;
+    if (!c->divergent)
+        kind = code_form(c->whole, c->shared[0], c->shared[1]);
+    return c->known ? kind : KIND_NONE;
+}
+static inline void gscalar_learn(struct gscalar *m, uint32_t place) {
+    m->kind[place] = (uint8_t)gscalar_kind_of(&m->regs[place]);
 }
 /* From now on nothing is known of it. */
 static inline void gscalar_unlearn(struct gscalar *m, uint32_t place) {
-    m->regs[place].code.known = false;
-    m->regs[place].read = (struct gscalar_read){0};
+    m->regs[place].known = false;
+    m->kind[place] = KIND_NONE;
 }
-/* What is known of a warp's register for its next instruction, where somebody else decides in which registers
- * values live; not known: the struct says so. */
-static inline const struct gscalar_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
-    static const struct gscalar_reg unknown = {0};
-    uint32_t place = core_holds(m->sm, warp, reg);
+/* What is not in the arrays of a register that all lanes wrote. */
+static inline bool gscalar_compressed(const struct gscalar *m, uint32_t place) {
+    return m->kinds[m->kind[place]].flags & READ_COMPRESSED;
+}
+/* Where a warp's register lies for its next instruction, where somebody else decides in which registers
+ * values live; CORE_NO_PLACE: nothing is known of it. */
+static inline uint32_t gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
     bool raw = m->raw[warp][reg / 64] >> (reg % 64) & 1;
-    return place == CORE_NO_PLACE || raw ? &unknown : &m->regs[place];
+    return raw ? CORE_NO_PLACE : core_holds(m->sm, warp, reg);
 }
 void gscalar_collected(void *m, int32_t op);
+/* Where it is early: the op's operands are read; its result is known. */
+void gscalar_count_reads(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o);
+void gscalar_put(struct gscalar *m, int32_t id, const struct core_op *op, bool divergent);
+void gscalar_result(void *m, int32_t op);
+/* A move of ours has written its register. */
+void gscalar_expanded(struct gscalar *m, int32_t op);
 uint32_t gscalar_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
 /* These lanes of a compressed register are as its arrays have them. */
 void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes);

@@ -1,5 +1,5 @@
 /* Which instructions one lane may compute for others (sections 2.3.1 to 2.3.3), and what becomes of them. */
-#include <stddef.h>
+#include <string.h>
 
 #include "mech/gscalar/marks.h"
 
@@ -48,15 +48,16 @@ const void *gscalar_kernel(void *shared, struct arena *launch, const struct imag
     const struct gscalar_params *p = shared;
     struct gscalar_marks *m = arena_new(launch, struct gscalar_marks);
     m->img = img;
-    m->class = arena_array(launch, uint8_t, img->ncode + 1);
-    m->turn = arena_array(launch, uint8_t, img->ncode + 1);
+    m->facts = arena_array(launch, uint8_t, img->ncode + 1);
+    const bool can[] = {[CLASS_ALU] = p->alu, [CLASS_SFU] = p->sfu, [CLASS_MEM] = p->mem};
     for (uint32_t pc = 0; pc < img->ncode; pc++) {
         const struct xinst *i = &img->code[pc];
         struct core_need need = core_need(i);
-        m->class[pc] = (uint8_t)class_of(i, p->omit & GS_LOCAL, p->omit & GS_LANE);
-        m->turn[pc] = (uint8_t)((need.control || !need.nwrites ? NEEDS_NONE : 0) |
-                                (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0) |
-                                (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT ? NEEDS_PREDS : 0));
+        enum gscalar_class class = class_of(i, p->omit & GS_LOCAL, p->omit & GS_LANE);
+        m->facts[pc] =
+            (uint8_t)(class | (can[class] ? FACT_CAN : 0) | (need.control || !need.nwrites ? NEEDS_NONE : 0) |
+                      (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0) |
+                      (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT ? NEEDS_PREDS : 0));
     }
     if (p->skip_dead)
         m->live = gscalar_liveness(launch, img);
@@ -92,12 +93,12 @@ static bool preds_scalar(const struct gscalar *m, uint32_t warp, const struct xi
 /* The registers of an instruction's sources, as core_need names them. */
 struct sources {
     const struct core_need *need;
-    const struct gscalar_reg *reg[GSCALAR_SOURCES];
+    const struct code_reg *reg[GSCALAR_SOURCES];
 };
 
 static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_t active) {
     for (uint32_t k = 0; k < s->need->nreads; k++)
-        if (!is_scalar(m, &s->reg[k]->code, active))
+        if (!is_scalar(m, s->reg[k], active))
             return false;
     return true;
 }
@@ -106,7 +107,7 @@ static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_
 static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
     uint8_t halves = 3;
     for (uint32_t k = 0; k < s->need->nreads; k++) {
-        const struct code_reg *r = &s->reg[k]->code;
+        const struct code_reg *r = s->reg[k];
         bool whole = r->known && (!r->divergent || !gscalar_keeps(m, GS_HALF));
         for (uint32_t h = 0; h < 2; h++)
             if (!whole || r->shared[h] != CODE_WORD)
@@ -120,14 +121,14 @@ static inline enum gscalar_way decide_whole(const struct gscalar *m, uint32_t fl
     o->halves = 3;
     if (flags & READ_SCALAR)
         return WAY_SCALAR;
-    o->halves = m->params->half && m->spec.halves ? flags & READ_HALVES : 0;
+    o->halves = (uint8_t)(flags & m->half_flags);
     return o->halves ? WAY_HALF : WAY_VECTOR;
 }
 
 static enum gscalar_way decide(const struct gscalar *m, uint32_t warp, const struct xinst *i,
-                               const struct sources *s, enum gscalar_class class, struct gscalar_op *o) {
+                               const struct sources *s, uint32_t facts, struct gscalar_op *o) {
     uint32_t active = o->active;
-    if (!m->can[class] || !preds_scalar(m, warp, i, active))
+    if (!(facts & FACT_CAN) || !preds_scalar(m, warp, i, active))
         return WAY_VECTOR;
     if (active == CODE_ALL)
         return decide_whole(m, all_scalar(m, s, active) ? READ_SCALAR : scalar_halves(m, s), o);
@@ -137,15 +138,13 @@ static enum gscalar_way decide(const struct gscalar *m, uint32_t warp, const str
 bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
                    uint32_t active) {
     uint32_t leader = code_leader(active);
-    for (int k = 0; k < 2; k++) {
-        uint32_t p = w->p[i->ps[k]] & active;
-        if (p && p != active)
-            return false;
-    }
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        const uint32_t *v = w->r[need->reads[k]];
+    uint32_t p = w->p[i->ps[0]] & active, q = w->p[i->ps[1]] & active;
+    if ((p && p != active) || (q && q != active))
+        return false;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        const uint32_t *v = w->r[need->reads[k]], one = v[leader];
         for (uint32_t left = active; left; left &= left - 1)
-            if (v[__builtin_ctz(left)] != v[leader]) /* most values that differ do so at once */
+            if (v[__builtin_ctz(left)] != one) /* most values that differ do so at once */
                 return false;
     }
     return true;
@@ -177,15 +176,17 @@ static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst 
         }
 }
 
-static void count_way(struct gscalar *m, enum gscalar_class class, enum gscalar_way way) {
-    static const size_t scalar[] = {[CLASS_ALU] = offsetof(struct gscalar_counters, scalar_alu),
-                                    [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
-                                    [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
-    m->n.sfu += class == CLASS_SFU;
-    if (way == WAY_SCALAR)
-        ++*(uint64_t *)((char *)&m->n + scalar[class]);
-    m->n.halves += way == WAY_HALF;
-    m->n.divergent_scalar += way == WAY_DIVERGENT;
+void gscalar_tally_ways(struct gscalar *m) {
+    for (uint32_t class = CLASS_ALU; class <= CLASS_MEM; class ++) {
+        m->n.halves += m->ways[class][WAY_HALF];
+        m->n.divergent_scalar += m->ways[class][WAY_DIVERGENT];
+    }
+    for (uint32_t way = WAY_VECTOR; way <= WAY_DIVERGENT; way++)
+        m->n.sfu += m->ways[CLASS_SFU][way];
+    m->n.scalar_alu += m->ways[CLASS_ALU][WAY_SCALAR];
+    m->n.scalar_sfu += m->ways[CLASS_SFU][WAY_SCALAR];
+    m->n.scalar_mem += m->ways[CLASS_MEM][WAY_SCALAR];
+    memset(m->ways, 0, sizeof m->ways);
 }
 
 /* An instruction of some lanes. */
@@ -194,48 +195,92 @@ static void note_divergent(struct gscalar *m, uint32_t warp, const struct xinst 
     m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
     for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
         m->before[core_next_op(m->sm)][k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
-    m->n.divergent_equal += m->marks->class[m->sm->warps[warp].next] &&
+    m->n.divergent_equal += m->facts[m->sm->warps[warp].next] & FACT_CLASS &&
                             gscalar_equal(m->sm->warps[warp].w, i, s->need, o->active);
 }
 
 /* Finds out how an instruction of the program with active lanes executes. */
 static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s,
                            struct gscalar_op *o) {
-    enum gscalar_class class = (enum gscalar_class)m->marks->class[m->sm->warps[warp].next];
+    uint32_t facts = m->facts[m->sm->warps[warp].next];
     if (o->divergent)
         note_divergent(m, warp, i, s, o);
-    if (!class)
+    if (!(facts & FACT_CLASS))
         return;
-    enum gscalar_way way = decide(m, warp, i, s, class, o);
+    enum gscalar_way way = decide(m, warp, i, s, facts, o);
     o->way = (uint8_t)way;
-    count_way(m, class, way);
+    m->ways[facts & FACT_CLASS][way]++;
     if (way == WAY_DIVERGENT)
         share_operands(m, warp, i, s, o->active);
 }
 
 /* Any instruction, also where somebody else owns the registers or compares, or rules are left out. */
-static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i,
-                                                  uint32_t mask, struct gscalar_op *o) {
+static __attribute__((unused, noinline)) void
+any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t mask, struct gscalar_op *o) {
     const struct core_warp *cw = &m->sm->warps[warp];
     struct sources s;
-    s.need = &cw->needs[cw->next];
+    s.need = cw->need;
     o->divergent = mask != CODE_ALL;
     o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     for (uint32_t k = 0; k < s.need->nreads; k++) {
         uint32_t reg = s.need->reads[k];
-        const struct gscalar_reg *r = m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
-        s.reg[k] = r;
-        o->source[k] = r->read;
-        if (r->read.flags & READ_COMPRESSED && !m->plain)
-            restore(m, warp, reg, &r->code, mask);
+        uint32_t place = !GSCALAR_EARLY && m->owned ? gscalar_find(m, warp, reg) : warp * MAX_GPR + reg;
+        s.reg[k] = &m->regs[place];
+        o->source[k] = m->kind[place];
+        if (!GSCALAR_PLAIN(m) && gscalar_compressed(m, place))
+            restore(m, warp, reg, s.reg[k], mask);
     }
     m->n.divergent += o->divergent;
-    if (cw->x != m->sm->x)
+    if (!GSCALAR_EARLY && cw->x != m->sm->x)
         return;
     if (o->active)
         examine(m, warp, i, &s, o);
-    if (m->pairs)
+    if (!GSCALAR_EARLY && m->pairs)
         gscalar_pairs_issue(m, warp, o);
+}
+
+/* The same in the copy of the stages, of an instruction of some lanes. */
+static APART void look_at_divergent(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t mask,
+                                    struct gscalar_op *o) {
+    const struct core_warp *cw = &m->sm->warps[warp];
+    const struct core_need *need = cw->need;
+    uint32_t facts = m->facts[cw->next], first = warp * MAX_GPR;
+    bool one = facts & FACT_CAN && m->params->divergent;
+    o->divergent = true;
+    o->active = mask;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        uint32_t place = first + need->reads[k];
+        o->source[k] = m->kind[place];
+        one = one && is_scalar(m, &m->regs[place], mask);
+    }
+    m->n.divergent++;
+    if (!mask)
+        return;
+    m->n.small_reads += i->ndw * m->small;
+    if (!(facts & FACT_CLASS))
+        return;
+    bool preds = !(facts & NEEDS_PREDS) || preds_scalar(m, warp, i, mask);
+    o->way = one && preds ? WAY_DIVERGENT : WAY_VECTOR;
+    m->ways[facts & FACT_CLASS][o->way]++;
+    m->n.divergent_equal += gscalar_equal(cw->w, i, need, mask);
+    if (o->way == WAY_DIVERGENT) {
+        struct sources s = {.need = need};
+        share_operands(m, warp, i, &s, mask);
+    }
+}
+
+/* Registers that all lanes of an instruction read: what holds of all of them (enum gscalar_flag). */
+static EVERY_TIME uint32_t look_at_sources(struct gscalar *m, uint32_t warp, const struct core_need *need,
+                                           struct gscalar_op *o, bool count) {
+    const uint8_t *own = &m->kind[warp * MAX_GPR];
+    uint32_t flags = UINT32_MAX;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        uint32_t kind = o->source[k] = own[need->reads[k]];
+        flags &= m->kinds[kind].flags;
+        if (count)
+            m->reads[0][kind]++;
+    }
+    return flags;
 }
 
 EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
@@ -244,30 +289,26 @@ EVERY_TIME void gscalar_sources(void *state, uint32_t warp, const struct xinst *
     struct gscalar_op *o = &m->ops[core_next_op(sm)];
     o->way = WAY_VECTOR;
     o->halves = 0;
-    o->move = false;
-    if (mask != CODE_ALL || !m->plain) {
-        any_sources(m, warp, i, mask, o);
+    o->divergent = o->move = o->early = false;
+    if (mask != CODE_ALL || !GSCALAR_PLAIN(m)) {
+        if (GSCALAR_EARLY)
+            look_at_divergent(m, warp, i, mask, o);
+        else
+            any_sources(m, warp, i, mask, o);
         return;
     }
     const struct core_warp *cw = &sm->warps[warp];
     const struct core_need *need = cw->need;
-    const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
-    uint32_t flags = UINT32_MAX;
-    o->divergent = false;
     o->active = mask;
-    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
-        const struct gscalar_reg *r = &own[need->reads[k]];
-        o->source[k] = r->read;
-        flags &= r->read.flags;
-    }
-    enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
-    if (!class)
-        return;
-    bool preds = m->marks->turn[cw->next] & NEEDS_PREDS;
-    if (m->can[class] && (!preds || preds_scalar(m, warp, i, mask)))
-        o->way = (uint8_t)decide_whole(m, flags, o);
-    if (o->way != WAY_VECTOR || class == CLASS_SFU)
-        count_way(m, class, (enum gscalar_way)o->way);
+    uint32_t flags = GSCALAR_EARLY && __builtin_expect(need->computes, 1) /* others may fault */
+                         ? look_at_sources(m, warp, need, o, true)
+                         : look_at_sources(m, warp, need, o, false);
+    uint32_t facts = m->facts[cw->next];
+    bool some = flags & (READ_SCALAR | m->half_flags) && facts & FACT_CAN;
+    enum gscalar_way way = WAY_VECTOR;
+    if (some && (!(facts & NEEDS_PREDS) || preds_scalar(m, warp, i, mask)))
+        o->way = (uint8_t)(way = decide_whole(m, flags, o));
+    m->ways[facts & FACT_CLASS][way]++;
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
@@ -288,7 +329,7 @@ static void wait_for_file(struct gscalar *m, int32_t id) {
     uint64_t now = m->sm->now;
     uint32_t operands = 0;
     for (uint32_t k = 0; k < m->sm->ops[id].need->nreads; k++)
-        operands += m->small + o->source[k].small;
+        operands += m->small + m->kinds[o->source[k]].small;
     if (!operands)
         return;
     uint32_t ports = (uint32_t)m->params->file_ports;
@@ -310,7 +351,7 @@ static inline void spread(struct gscalar *m, int32_t id, const struct gscalar_op
 }
 
 /* What most instructions have none of: results of one lane, predicates, operands of a scalar file. */
-static __attribute__((noinline)) void issue_more(struct gscalar *m, int32_t id) {
+static APART void issue_more(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_op *o = &m->ops[id];
     if (m->params->file_ports)
@@ -323,10 +364,101 @@ static __attribute__((noinline)) void issue_more(struct gscalar *m, int32_t id) 
         gscalar_predicates(m, op->warp, op->i, o->active, false);
 }
 
+/* Its result, which all lanes get from one, goes to its registers. */
+static APART void put_one_value(struct gscalar *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    uint32_t place = op->warp * MAX_GPR + op->i->d;
+    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d];
+    for (uint32_t k = 0; k < op->writes; k++) {
+        uint32_t value = latch[k][WARP_LANES - 1];
+        struct code_reg *r = &m->regs[place + k];
+        lane_fill(latch[k], value, CODE_ALL);
+        *r = m->forms[CODE_FORMS - 1];
+        r->base[0] = r->base[1] = value;
+        m->kind[place + k] = CODE_FORMS - 1;
+    }
+    m->writes[CODE_FORMS - 1] += op->writes;
+    m->ops[id].early = true;
+}
+
+/* What one lane of a half has computed is the others' result. */
+static APART void spread_halves(struct gscalar *m, const struct core_op *op, uint32_t halves) {
+    uint32_t(*latch)[WARP_LANES] = &m->sm->warps[op->warp].w->r[op->i->d];
+    for (uint32_t k = 0; k < op->writes; k++)
+        for (uint32_t h = 0; h < 2; h++) {
+            uint32_t *half = latch[k] + h * CODE_HALF, value = half[0];
+            for (uint32_t l = 0; halves >> h & 1 && l < CODE_HALF; l++)
+                half[l] = value;
+        }
+}
+
+/* The next instruction needs no move, which facts alone do not tell: it is on this path, and writes nothing;
+ * or nothing is on its way to what it writes, and that is not compressed; or its lanes are known, and all or
+ * none. */
+static APART bool needs_no_move(const struct gscalar *m, const struct core_op *op) {
+    const struct core_warp *cw = &m->sm->warps[op->warp];
+    const struct core_need *next = op->need + 1;
+    const struct simt_entry *e = cw->w->top;
+    bool on = e->pc == (uint32_t)op->pc + 1 && (e->pc != e->rpc || e->call);
+    if (!on || !op->need->steps || op->i->in->m.vol || next->parted)
+        return false;
+    if (m->facts[op->pc + 1] & NEEDS_NONE)
+        return true;
+    if (!next->nwrites || cw->pending[next->dest_word] & next->dest)
+        return false;
+    uint32_t place = op->warp * MAX_GPR + next->i->d;
+    bool compressed = false;
+    for (uint32_t k = 0; k < next->nwrites; k++)
+        compressed |= gscalar_compressed(m, place + k);
+    if (!compressed)
+        return true;
+    uint32_t mask = e->mask & (cw->w->p[next->i->guard] ^ (0u - (uint32_t)next->i->gneg));
+    return !(cw->pending_preds >> next->i->guard & 1) && (mask == CODE_ALL || !mask);
+}
+
+/* Its result goes to its registers. */
+static EVERY_TIME void see_to_result(struct gscalar *m, int32_t id, struct core_op *op) {
+    const struct gscalar_op *o = &m->ops[id];
+    const struct core_need *need = op->need;
+    bool more = need->sets || m->params->file_ports;
+    if (__builtin_expect(o->way != WAY_VECTOR, 0)) {
+        op->noted = true;
+        more |= !need->computes || o->way == WAY_DIVERGENT;
+        if (!more && o->way == WAY_SCALAR) {
+            put_one_value(m, id);
+            return;
+        }
+        if (!more)
+            spread_halves(m, op, o->halves);
+    }
+    if (more)
+        issue_more(m, id);
+    if (!need->memory && op->writes)
+        gscalar_put(m, id, op, o->divergent);
+}
+
+/* The same in the copy of the stages: all that follows from an instruction that took effect. */
+static EVERY_TIME void see_to(struct gscalar *m, int32_t id) {
+    struct core_op *op = &m->sm->ops[id];
+    KEEP(op);
+    const struct gscalar_op *o = &m->ops[id];
+    op->delay = (uint16_t)m->params->latency;
+    if (!op->need->computes || o->divergent)
+        gscalar_count_reads(m, op, o);
+    see_to_result(m, id, op);
+    uint32_t enough = m->enough[op->warp];
+    bool checked = m->facts[op->pc + 1] & enough; /* nothing behind the code, too */
+    gscalar_note_turn(m, op->warp, checked || needs_no_move(m, op));
+}
+
 EVERY_TIME void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_params *p = m->params;
+    if (GSCALAR_EARLY) {
+        see_to(m, id);
+        return;
+    }
     gscalar_turn(m, op->warp, op->pc + 1);
     core_delay(m->sm, id, (uint32_t)p->latency);
     if (m->ops[id].way != WAY_VECTOR || op->need->sets || p->file_ports)
@@ -336,7 +468,8 @@ EVERY_TIME void gscalar_issued(void *state, int32_t id) {
 EVERY_TIME struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
     struct gscalar *m = state;
     const struct gscalar_op *o = &m->ops[id];
-    if (o->way == WAY_VECTOR || !work.lanes) /* moves are vectors, too */
+    bool vector = GSCALAR_EARLY ? !m->sm->ops[id].noted : o->way == WAY_VECTOR;
+    if (vector || !work.lanes) /* moves are vectors, too */
         return work;
     uint32_t lanes = 1, beats = 1;
     if (o->way == WAY_HALF) {
