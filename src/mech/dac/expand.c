@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 };
+enum { ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 };
 
 /* ---- the queue ---- */
 
@@ -164,6 +164,7 @@ void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
 static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_expansion *x, uint32_t w) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count++);
+    a->in = t->in;
     a->number = t->number;
     a->warp = w;
     a->mask = t->mask.w[w];
@@ -198,8 +199,8 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
 
 /* What lies at the addresses of the lanes of a line now: the load will go on with it. Most lines are memory
  * as a whole, and words of them need not be asked for one by one. */
-static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a,
-                       const struct mem_access *from) {
+static void read_bytes(struct dac *d, struct dac_access *a, const struct mem_access *from) {
+    const struct inst *in = a->in;
     uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1), line = d->sm->spec->coalescer.line;
     uint32_t lanes = from->lanes & a->mask;
     const uint8_t *whole = exec_global(d->sm->x, from->line, line);
@@ -246,7 +247,8 @@ static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint3
             d->refused.port |= r == MEM_STALL_PORT;
             return STEP_CACHE;
         }
-        read_bytes(d, t->in, a, &x);
+        read_bytes(d, a, &x);
+        core_reads(d->sm, x.line, token, now);
         d->n.fetched++;
     }
     a->expanded++;
@@ -381,11 +383,22 @@ static inline void expand_addresses(struct dac *d, uint64_t now) {
         dac_count_expansion(d, 1);
 }
 
+static struct dac_access *access_by(struct dac *d, uint32_t token) {
+    return token & CORE_OF_OP ? d->access_of[token & ~CORE_OF_OP]
+                              : &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
+}
+
+void dac_again(void *m, uint32_t token) {
+    struct dac *d = m;
+    struct dac_access *a = access_by(d, token);
+    read_bytes(d, a, &a->at->line[token >> ACCESS_BITS]);
+}
+
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
     struct dac *d = m;
-    struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
-    if (!(token & TOKEN_READ)) {
-        a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
+    struct dac_access *a = access_by(d, token);
+    if (!(token & CORE_OF_OP)) {
+        a->arrived |= 1u << (token >> ACCESS_BITS);
         d->changed |= UINT64_C(1) << a->warp;
         d->lines_came |= UINT64_C(1) << a->warp;
         return;
@@ -487,7 +500,7 @@ static void drain_warp(struct dac *d, uint32_t w, uint64_t now) {
     }
     struct mem_access x = a->at->line[a->read];
     x.flags |= MEM_UNPIN;
-    if (!mem_accepted(core_request(d->sm, &x, TOKEN_READ | (uint32_t)(a - d->accesses), now)))
+    if (!mem_accepted(core_request(d->sm, &x, CORE_OF_OP | (uint32_t)a->op, now)))
         return;
     a->read++;
     d->n.deq_lines++;
