@@ -185,7 +185,7 @@ struct dac {
         struct mem_access x;
         enum mem_result why;
         uint32_t epoch; /* of the cache */
-        bool port;      /* some was refused for the port, and may be accepted in the next cycle */
+        uint32_t whys;  /* all reasons, as bits; for the port some may be accepted in the next cycle */
     } refused;
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */

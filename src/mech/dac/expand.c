@@ -244,7 +244,7 @@ static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint3
         if (!mem_accepted(r)) {
             d->refused.x = x;
             d->refused.why = r;
-            d->refused.port |= r == MEM_STALL_PORT;
+            d->refused.whys |= 1u << r;
             return STEP_CACHE;
         }
         read_bytes(d, a, &x);
@@ -335,7 +335,7 @@ static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
     bool cache = false, stays = d->stays;
-    d->refused.port = false;
+    d->refused.whys = 0;
     d->stays = false;
     for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
         uint32_t c = stays && left >> d->turn & 1 ? d->turn : oldest_block(d, left);
@@ -360,7 +360,7 @@ static bool expand_any(struct dac *d, uint64_t now) {
         worst = lacks > worst ? lacks : worst;
     }
     d->aeu_asks = cache;
-    d->aeu_rests = !d->refused.port;
+    d->aeu_rests = !(d->refused.whys >> MEM_STALL_PORT & 1);
     d->refused.epoch = core_data_epoch(d->sm);
     uint64_t *const count[] = {[STEP_NOTHING] = NULL,
                                [STEP_DONE] = NULL,
@@ -476,8 +476,12 @@ void dac_expand(struct dac *d, uint64_t now) {
         retire(d);
 }
 
+/* What was refused for one reason the cache refuses until that may have changed, for which the SM wakes: it
+ * counts the time meanwhile for that reason. */
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail && (!d->aeu_rests || d->aeu_asks || d->peu != d->tail);
+    const struct dac_refused *r = &d->refused;
+    bool asks = d->aeu_asks && (r->whys & (r->whys - 1) || core_data_epoch(d->sm) != r->epoch);
+    return d->head != d->tail && (!d->aeu_rests || asks || d->peu != d->tail);
 }
 
 /* ---- loads that take their lines ---- */
