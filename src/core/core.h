@@ -219,6 +219,7 @@ _Static_assert(sizeof(struct core_warp) == 256, "finding a warp takes a shift");
 struct core_stream {
     struct exec x; /* a copy of the launch's, with the stream's code and counts */
     struct core_need *needs;
+    bool own_needs;  /* they are this SM's; else those of the first SM */
     struct cta *cta; /* of the one warp; the registers are its own */
     uint32_t slot;   /* warp slot, while it runs */
     bool running;

@@ -259,7 +259,7 @@ static void issued(void *m, int32_t op) {
     }
 }
 
-static void dac_tick(void *m, uint64_t now) {
+static EVERY_TIME void dac_tick(void *m, uint64_t now) {
     struct dac *d = m;
     if (!d->on)
         return;

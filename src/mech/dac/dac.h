@@ -170,8 +170,6 @@ struct dac {
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
     uint64_t changed;       /* warps that may have got what they wait for */
-    uint64_t refusing;      /* warps refused when somebody last asked ... */
-    uint32_t nrefusing;     /* ... and how many they are */
     uint64_t able;          /* warps of the program that have all that their next instruction takes */
     uint64_t lines_came;    /* warps whose loads may have a line to take */
     uint64_t *affine_lacks; /* counter of what the affine warp waits for; NULL: nothing ... */

@@ -180,7 +180,12 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
         return;
     }
     uint64_t own[WARP_LANES], *addr = a->plain ? own : a->at->addr;
-    if (a->plain) {
+    uint32_t low[WARP_LANES];
+    if (x->plain && !t->wide) {
+        block_num_words(&a->num, &d->coords[w], low);
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            addr[l] = low[l];
+    } else if (x->plain) {
         block_num_expand(&a->num, &d->coords[w], addr);
     } else {
         uint32_t c[DAC_CONDS] = {0};
@@ -469,7 +474,7 @@ static inline void expand_predicates(struct dac *d) {
         expand_next_predicate(d);
 }
 
-void dac_expand(struct dac *d, uint64_t now) {
+APART void dac_expand(struct dac *d, uint64_t now) {
     expand_addresses(d, now);
     expand_predicates(d);
     if (d->over)

@@ -73,22 +73,18 @@ static APART uint64_t refused_of(struct dac *d, uint64_t warps) {
     return refused;
 }
 
-uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
+EVERY_TIME uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     struct dac *d = m;
     (void)now;
     if (!d->on)
         return ready;
-    uint64_t asked = ready & ~d->able, refused = still_refused(d, asked);
-    if (refused != d->refusing) { /* they are the same ones most often */
-        d->refusing = refused;
-        d->nrefusing = warps_of(refused);
-    }
-    d->n.wait_warps += d->nrefusing;
+    uint64_t refused = still_refused(d, ready), asked = ready & ~(d->able | refused);
+    d->n.wait_warps += warps_of(refused);
     if (d->affine_unchanged && asked & d->sm->streaming) { /* it waits still */
         dac_count_affine(d, 1);
         refused |= asked & d->sm->streaming;
+        asked &= ~refused;
     }
-    asked &= ~refused;
     if (asked)
         refused |= refused_of(d, asked);
     uint64_t able = ready & ~refused;
