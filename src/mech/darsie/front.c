@@ -123,30 +123,49 @@ static APART uint64_t may_not_fetch(struct darsie *d, const struct found_entries
     return stay;
 }
 
+/* The warp stands where one of n others does, for which nothing was found. */
+static EVERY_TIME bool is_like(const struct darsie *d, uint32_t warp, const uint32_t *others, uint32_t n) {
+    const struct core_warp *all = d->sm->warps;
+    bool together = d->params->cf_sync;
+    for (uint32_t k = 0; k < n; k++)
+        if (all[others[k]].fetch_pc == all[warp].fetch_pc && all[others[k]].block == all[warp].block &&
+            (together || d->history[others[k]] == d->history[warp]))
+            return true;
+    return false;
+}
+
 /* One cycle of the PC coalescer: some pcs of these warps are looked up, each once, in turn; returns the warps
- * that may not fetch. */
+ * that may not fetch. Warps at a pc for which there is no entry are passed over when it is their turn, as
+ * most often it does not come. */
 static EVERY_TIME uint64_t look_up(struct darsie *d, uint64_t warps) {
     uint64_t stay = 0, above = d->turn >= CORE_MAX_WARPS ? 0 : ~UINT64_C(0) << d->turn;
+    uint32_t none[DARSIE_MOST], nnone = 0;
     struct found_entries f; /* only its first n are read */
     f.n = 0;
     f.all = 0;
-    for (uint32_t n = (uint32_t)d->params->ports; warps && n; n--) {
+    for (uint32_t n = (uint32_t)d->params->ports; warps && n;) {
         uint32_t warp = (uint32_t)__builtin_ctzll(warps & above ? warps & above : warps);
-        const struct core_warp *cw = &d->sm->warps[warp];
-        uint64_t block = warps & d->blocks[cw->block].members, stand = 0, same = warp_bit(warp);
-        uint32_t pc = cw->fetch_pc;
+        warps &= ~warp_bit(warp);
+        if (nnone && is_like(d, warp, none, nnone))
+            continue;
+        n--;
+        uint32_t pc = d->sm->warps[warp].fetch_pc;
         struct darsie_entry *e = find_for(d, warp, pc);
         d->n.lookups++;
         d->turn = warp + 1;
-        if (e && e->pending) {
+        if (!e) {
+            none[nnone++] = warp;
+            continue;
+        }
+        uint64_t block = (warps | warp_bit(warp)) & d->blocks[d->sm->warps[warp].block].members, stand = 0;
+        if (e->pending) {
             stand = block & e->standing & d->standing;
             stay |= stand;
             d->n.waits += warps_of(stand);
         }
-        if (e || n > 1)
-            same = at_pc(d, block & ~stand, pc, d->history[warp]);
+        uint64_t same = at_pc(d, block & ~stand, pc, d->history[warp]);
         warps &= ~(same | stand);
-        if (!e || !same)
+        if (!same)
             continue;
         f.all |= f.warps[f.n] = same;
         f.entry[f.n++] = e;

@@ -195,10 +195,13 @@ EVERY_TIME bool darsie_silent(const void *m, uint32_t warp) {
     return !darsie_is_naming(d, warp) && !need->parted && !(d->loaded[warp][need->dest_word] & need->dest);
 }
 
-/* Copies find room for themselves at the tick, and look there at what is being written. */
+/* Copies find room for themselves at the tick, and look there at what is being written. The result of an
+ * instruction that only reads registers of the block, and has done so, is the warp's own. */
 EVERY_TIME bool darsie_own(const void *m, int32_t op, bool write) {
     const struct darsie *d = m;
-    return !d->sm->ops[op].noted && !(write && (d->leaving || !queue_empty(&d->copies)));
+    const struct darsie_inst *c = &d->ops[op];
+    bool noted = d->sm->ops[op].noted;
+    return write ? !(noted && c->ndst | c->nsrc) && !d->leaving && queue_empty(&d->copies) : !noted;
 }
 
 APART const uint16_t *darsie_places(void *m, int32_t op) {
