@@ -137,7 +137,7 @@ static EVERY_TIME bool is_like(const struct darsie *d, uint32_t warp, const uint
 /* One cycle of the PC coalescer: some pcs of these warps are looked up, each once, in turn; returns the warps
  * that may not fetch. Warps at a pc for which there is no entry are passed over when it is their turn, as
  * most often it does not come. */
-static EVERY_TIME uint64_t look_up(struct darsie *d, uint64_t warps) {
+static APART uint64_t look_up(struct darsie *d, uint64_t warps) {
     uint64_t stay = 0, above = d->turn >= CORE_MAX_WARPS ? 0 : ~UINT64_C(0) << d->turn;
     uint32_t none[DARSIE_MOST], nnone = 0;
     struct found_entries f; /* only its first n are read */
@@ -173,7 +173,31 @@ static EVERY_TIME uint64_t look_up(struct darsie *d, uint64_t warps) {
     return f.n ? stay | may_not_fetch(d, &f, above) : stay;
 }
 
-uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
+/* The first of these warps in turn, of which there must be some. */
+static EVERY_TIME uint32_t first_in_turn(const struct darsie *d, uint64_t warps) {
+    uint64_t above = d->turn >= CORE_MAX_WARPS ? 0 : warps & ~UINT64_C(0) << d->turn;
+    return (uint32_t)__builtin_ctzll(above ? above : warps);
+}
+
+/* The same where two pcs are looked up, for neither of which there is an entry, as most often. False, and
+ * nothing is done, if that is not so. */
+static EVERY_TIME bool finds_nothing(struct darsie *d, uint64_t warps) {
+    uint32_t first = first_in_turn(d, warps), second = first;
+    if (d->params->ports != 2 || find_for(d, first, d->sm->warps[first].fetch_pc))
+        return false;
+    while (warps &= ~warp_bit(second)) {
+        second = first_in_turn(d, warps);
+        if (!is_like(d, second, &first, 1))
+            break;
+    }
+    if (warps && find_for(d, second, d->sm->warps[second].fetch_pc))
+        return false;
+    d->turn = (warps ? second : first) + 1;
+    d->n.lookups += warps ? 2 : 1;
+    return true;
+}
+
+EVERY_TIME uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
@@ -181,7 +205,7 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     if (wanting & d->waiting)
         d->n.branch_waits += warps_of(wanting & d->waiting);
     wanting &= ~held;
-    if (set)
+    if (set && !finds_nothing(d, set))
         wanting &= ~look_up(d, set);
     d->standing &= ~wanting;
     return wanting;
