@@ -404,7 +404,7 @@ static const struct mech_points all_points = {
     .forms = {arrays},
     .units = {dispatch},
     .back = {take_result, take_written, read_done},
-    .memory = {access_, arrived},
+    .memory = {.access = access_, .arrived = arrived},
 };
 static const struct mech_points *const watcher[] = {&all_points};
 
