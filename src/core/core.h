@@ -39,7 +39,8 @@ enum {
     CORE_NO_PC = -1,            /* of ops that are not in the code the warp runs */
     CORE_NO_PLACE = 0xffff,     /* instead of a physical register: none */
 };
-#define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own */
+#define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own ... */
+#define CORE_OF_OP   0x40000000u /* ... for the op of this number */
 
 enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
@@ -218,6 +219,7 @@ _Static_assert(sizeof(struct core_warp) == 256, "finding a warp takes a shift");
 struct core_stream {
     struct exec x; /* a copy of the launch's, with the stream's code and counts */
     struct core_need *needs;
+    bool own_needs;  /* they are this SM's; else those of the first SM */
     struct cta *cta; /* of the one warp; the registers are its own */
     uint32_t slot;   /* warp slot, while it runs */
     bool running;
@@ -246,7 +248,6 @@ struct sm {
     const struct mech_points *points; /* of that mechanism, where this copy does not run ... */
     bool copied;                      /* ... and whether it does in this launch */
     uint32_t data_accepted;           /* accesses that the data cache has taken */
-    bool in_step;                     /* SMs must not be ahead of each other in this launch */
     uint64_t ticks;                   /* cycles that it went through awake, since somebody set it back */
 
     struct core_warp warps[CORE_MAX_WARPS];

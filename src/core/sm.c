@@ -149,7 +149,6 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->x = x;
     sm->later = NULL;
     sm->later_ends = 0;
-    sm->in_step = false;
     sm->needs = needs;
     sm->ticks = 0;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =

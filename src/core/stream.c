@@ -5,8 +5,18 @@
  */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/view.h"
+
+/* What SMs need to know of a stream's instructions is the same in all of them: who opened it first in this
+ * launch has it for the others, who begin after it and end with it. NULL: this SM is that. */
+static struct core_need *needs_of_first(const struct sm *sm, const struct image *img) {
+    const struct sm *first = sm->peers ? sm->peers[0] : sm;
+    uint32_t k = sm->nstreams - 1;
+    return first != sm && first->nstreams > k && first->streams[k].x.img == img ? first->streams[k].needs
+                                                                                : NULL;
+}
 
 struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
     assert(sm->mech.owner[MECH_stream].points->stream.own_code);
@@ -25,8 +35,13 @@ struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
     x->cluster[0] = x->cluster[1] = x->cluster[2] = 1;
     x->local_bytes = x->shared_static = x->shared_dynamic = 0;
     t->cta = cluster_create(x)->ctas[0];
-    t->needs = xcalloc(img->ncode + 1, sizeof *t->needs);
-    core_needs_fill(t->needs, img, sm->spec);
+    t->needs = needs_of_first(sm, img);
+    t->own_needs = !t->needs;
+    if (t->own_needs) {
+        t->needs = xaligned((img->ncode + 1) * sizeof *t->needs);
+        memset(t->needs, 0, (img->ncode + 1) * sizeof *t->needs);
+        core_needs_fill(t->needs, img, sm->spec);
+    }
     return t;
 }
 
@@ -72,7 +87,8 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp) {
 void sm_close(struct sm *sm) {
     for (uint32_t k = 0; k < sm->nstreams; k++) {
         cluster_free(sm->streams[k].cta->cluster);
-        free(sm->streams[k].needs);
+        if (sm->streams[k].own_needs)
+            free(sm->streams[k].needs);
         free(sm->streams[k].x.pool);
         free(sm->streams[k].x.executed);
     }

@@ -246,7 +246,8 @@ void sm_answers(struct sm *sm, uint64_t now) {
 
 /* An answer is for an op whose result is not there yet. What a mechanism has asked for, it has. */
 static bool is_later(const struct sm *sm, uint32_t token) {
-    return !(token & CORE_REQUEST) && sm->ops[token].later;
+    bool of_op = !(token & CORE_REQUEST) || token & CORE_OF_OP;
+    return of_op && sm->ops[token & ~(CORE_REQUEST | CORE_OF_OP)].later;
 }
 
 bool sm_must_wait(const struct sm *sm, uint64_t now) {
@@ -266,11 +267,18 @@ bool sm_must_wait(const struct sm *sm, uint64_t now) {
 
 bool sm_catch_up(struct sm *sm, bool run) {
     const struct later_access *a = later_first(sm->later);
-    if (a->i->ndw && !a->given)
-        sm->ops[a->tag].later = false;
-    if (run)
-        return later_run(sm->later, sm->x);
-    later_drop(sm->later);
+    int32_t tag = a->tag;
+    bool own = !a->w, gives = a->i->ndw && !a->given;
+    if (gives)
+        sm->ops[tag].later = false;
+    if (!run || own)
+        later_drop(sm->later);
+    else if (!later_run(sm->later, sm->x))
+        return false;
+    if (run && own)
+        OWNER(sm, memory, again, (uint32_t)tag);
+    else if (run && gives && HAS(sm, memory, given))
+        OWNER(sm, memory, given, tag);
     return true;
 }
 

@@ -156,10 +156,18 @@ void core_stream_stop(struct sm *sm, struct core_stream *t);
 struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
 
 /* Accesses memory through the L1 for the mechanism: loads, prefetches, with or without locking the line. If
- * the answer is one that mem_accepted takes, memory.arrived follows, with the token (31 bits), but for
- * prefetches.
+ * the answer is one that mem_accepted takes, memory.arrived follows, with the token, but for prefetches. A
+ * token has 30 bits, or is the number of an op with CORE_OF_OP: then the answer does not come before the op
+ * has its result, if it is a load.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
+/* The mechanism reads from this line, of 128 bytes, in memory that the launch may write: at most once in a
+ * cycle, and of what it has read loads alone take something, when they issue. If somebody turns out to have
+ * written there before, memory.again follows, with the token (31 bits). */
+static inline void core_reads(struct sm *sm, uint64_t line, uint32_t token, uint64_t now) {
+    if (sm->later)
+        later_note(sm->later, line, now, (int32_t)token);
+}
 /* Changes whenever the data cache may answer a request otherwise, or refuse it for another reason. */
 static inline uint32_t core_data_epoch(const struct sm *sm) {
     return *sm->epoch[MEM_DATA] + sm->data_accepted;
@@ -229,11 +237,6 @@ static inline void core_leave_copy(struct sm *sm) {
 /* The mechanism of this state has nothing to do in the launch that begins: none of its points is called
  * before life.finish, unless others are stacked with it that have something to do. For life.start. */
 void core_rest(struct sm *sm, const void *state);
-/* In the launch that begins the mechanism reads memory on its own that the launch may write: SMs are
- * simulated in step, although it says life.apart. For life.start. */
-static inline void core_in_step(struct sm *sm) {
-    sm->in_step = true;
-}
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

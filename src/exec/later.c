@@ -96,25 +96,30 @@ static void keep_words(struct later_access *a, const struct exec *x) {
             memcpy(word_of(a, a->words + a->lost++), row_of(x, a, k), WORD_BYTES);
 }
 
-EVERY_TIME void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i,
-                          uint32_t m, const struct spot *p, uint64_t cycle, int32_t tag) {
-    if (l->end + most_bytes(i) > l->size) { /* what has been carried out makes room */
+/* Room for an access of so many bytes at most. */
+static EVERY_TIME struct later_access *later_room(struct later *l, size_t bytes) {
+    if (l->end + bytes > l->size) { /* what has been carried out makes room */
         memmove(l->at, l->at + l->first, l->end - l->first);
         l->end -= l->first;
         l->first = 0;
-        assert(l->end + most_bytes(i) <= l->size);
+        assert(l->end + bytes <= l->size);
     }
-    struct later_access *a = (struct later_access *)(void *)(l->at + l->end);
+    l->last = l->end;
+    l->last_reads = l->touched[LATER_READS].n;
+    l->due++;
+    return (struct later_access *)(void *)(l->at + l->end);
+}
+
+EVERY_TIME void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i,
+                          uint32_t m, const struct spot *p, uint64_t cycle, int32_t tag) {
+    struct later_access *a = later_room(l, most_bytes(i));
     *a = (struct later_access){
         .w = w, .i = i, .cycle = cycle, .at = p->at, .m = m, .tag = tag, .shape = (uint8_t)p->shape};
     if (p->shape != LANES_ANY)
         keep_spot(a, x, p);
     else
         keep_words(a, x);
-    l->last = l->end;
-    l->last_reads = l->touched[LATER_READS].n;
     l->end += bytes_of(a);
-    l->due++;
 }
 
 static struct later_access *last_access(const struct later *l) {
@@ -171,6 +176,16 @@ EVERY_TIME void later_guess(struct later *l, struct exec *x) {
     } else { /* it ends the launch in its turn, if another does not before */
         x->fault = (struct fault){0};
     }
+}
+
+void later_note(struct later *l, uint64_t line, uint64_t cycle, int32_t tag) {
+    static const struct xinst reads = {.kind = X_LOAD};
+    struct later_access *a = later_room(l, sizeof *a);
+    *a = (struct later_access){.i = &reads, .cycle = cycle, .tag = tag};
+    l->end += sizeof *a;
+    later_touches(l, line, false);
+    a->guessed = !writes_before(l);
+    l->due -= a->guessed;
 }
 
 struct later_access *later_find(const struct later *l, int32_t tag) {

@@ -17,7 +17,7 @@
  * lanes if they need them, and the words to store; else those of its source words that are registers: first
  * those that are not also its destination, then those that are. */
 struct later_access {
-    _Alignas(64) struct warp *w;
+    _Alignas(64) struct warp *w; /* NULL: a read that the caller has made, and makes again (later_note) */
     const struct xinst *i;
     uint64_t cycle;
     uint64_t at;          /* of its spot */
@@ -66,6 +66,8 @@ uint32_t later_lanes(const struct exec *x, const struct warp *w, const struct xi
 /* Notes an access for lanes m, at least one, at the spot p. */
 void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                const struct spot *p, uint64_t cycle, int32_t tag);
+/* Notes that the caller has read a line, of 128 bytes, for itself. */
+void later_note(struct later *l, uint64_t line, uint64_t cycle, int32_t tag);
 /* The access noted last touches a line, of 128 bytes; any: it may be all. */
 void later_touches(struct later *l, uint64_t line, bool any);
 /* Carries out the access noted last if it is a load whose result can be guessed. */

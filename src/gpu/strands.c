@@ -97,6 +97,12 @@ static uint32_t most_issues(const struct machine *m, uint64_t cycles) {
     return m->core.schedulers * m->core.width * (uint32_t)cycles;
 }
 
+/* Accesses that an SM notes in so many cycles, at most. */
+static uint32_t most_noted(const struct machine *m, uint64_t cycles) {
+    bool reads = m->sms[0]->mech.has & UINT64_C(1) << MECH_AT_memory_again;
+    return most_issues(m, cycles) + (reads ? (uint32_t)cycles : 0);
+}
+
 /* A copy of the launch's pool. */
 static uint32_t (*own_pool(const struct exec *x, struct arena *a))[WARP_LANES] {
     uint32_t(*rows)[WARP_LANES] = arena_alloc(a, (x->img->pool.len + 1u) * sizeof *rows);
@@ -113,7 +119,7 @@ void strands_begin(struct run *r, struct arena *a) {
     r->ahead = memsys_lookahead(m->mem);
     if (!suits(r))
         return;
-    size_t bytes = later_bytes(r->x->img, 2 * most_issues(m, LONG_ROUNDS * r->ahead));
+    size_t bytes = later_bytes(r->x->img, 2 * most_noted(m, LONG_ROUNDS * r->ahead));
     if (bytes * m->nsms > m->later_bytes) {
         free(m->later);
         m->later_bytes = bytes * m->nsms;
@@ -301,7 +307,7 @@ static bool open_strands(struct run *r) {
 }
 
 bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
-    if (!r->strands || r->m->sms[0]->in_step || r->halted || limit <= now + 1 || now < r->plain_until)
+    if (!r->strands || r->halted || limit <= now + 1 || now < r->plain_until)
         return false;
     r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
     set_longest(r, LONG_ROUNDS * r->ahead);

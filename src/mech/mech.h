@@ -107,8 +107,8 @@ struct mech_life {
     bool any_order;
     /* Its states on the SMs have nothing in common that changes, and until execution is over it does not look
      * at what loads, atomics and textures bring, nor lets them end but by core_supply: SMs may then be
-     * simulated by several threads, and ahead of each other. What it reads of memory on its own nobody may
-     * write in the launch (core_in_step). */
+     * simulated by several threads, and ahead of each other. It says what it reads of memory on its own
+     * (core_reads). */
     bool apart;
     /* What follows is of a mechanism that is alone and has a copy of the stages (core/points.h); where it may
      * not be so in a launch, that does without the copy (core_leave_copy).
@@ -293,6 +293,12 @@ struct mech_memory {
     enum mech_verdict (*access)(void *m, int32_t op, uint64_t now);
     /* What core_request asked memory for has come. */
     void (*arrived)(void *m, uint32_t token, uint64_t now);
+    /* What it has read of memory (core_reads) others had written before: it reads it again, with nothing else
+     * changed. */
+    void (*again)(void *m, uint32_t token);
+    /* For the same reason a load took effect again, as if it had just issued: the mechanism gives it what it
+     * gave it then. Needed with again. */
+    void (*given)(void *m, int32_t op);
 };
 
 /* The groups: X(name, what two mechanisms that have it both do; NULL: open to all). */
@@ -363,7 +369,9 @@ struct mech_points {
     X(back, written)                                                                                         \
     X(back, read_done)                                                                                       \
     X(memory, access)                                                                                        \
-    X(memory, arrived)
+    X(memory, arrived)                                                                                       \
+    X(memory, again)                                                                                         \
+    X(memory, given)
 
 /* The groups and points by number: MECH_stream, MECH_AT_stream_fetch and so on. */
 enum mech_group {

@@ -404,7 +404,7 @@ static const struct mech_points all_points = {
     .forms = {arrays},
     .units = {dispatch},
     .back = {take_result, take_written, read_done},
-    .memory = {access_, arrived},
+    .memory = {.access = access_, .arrived = arrived},
 };
 static const struct mech_points *const watcher[] = {&all_points};
 
@@ -503,7 +503,8 @@ static void test_passive(void **state) {
             UINT64_C(1) << MECH_AT_registers_restore | UINT64_C(1) << MECH_AT_lanes_bound |
             UINT64_C(1) << MECH_AT_registers_own | UINT64_C(1) << MECH_AT_registers_silent |
             UINT64_C(1) << MECH_AT_registers_places | UINT64_C(1) << MECH_AT_banks_write |
-            UINT64_C(1) << MECH_AT_gate_refused; /* test_refused, and test_alone in test_view.c */
+            UINT64_C(1) << MECH_AT_gate_refused | /* test_refused, and test_alone in test_view.c */
+            UINT64_C(1) << MECH_AT_memory_again | UINT64_C(1) << MECH_AT_memory_given;
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
             if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);

@@ -76,7 +76,7 @@ static void start_affine(struct dac *d, uint64_t warps) {
     d->n.batches++;
 }
 
-void dac_begin_batch(struct dac *d) {
+APART void dac_begin_batch(struct dac *d) {
     if (!dac_can_begin(d))
         return;
     uint64_t warps = d->sm->resident & ~d->sm->streaming;

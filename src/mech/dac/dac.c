@@ -131,11 +131,6 @@ static bool fetches(const struct exec *x, const struct dac_params *p, const stru
     return f->data && (!asked || lie_apart(x, f->load, f->nload, f->store, f->nstore));
 }
 
-/* Nothing in the launch writes them: it is all the same when they are read. */
-static bool is_steady(const struct exec *x, const struct dac_fact *f) {
-    return f->steady && lie_apart(x, f->read, f->nread, f->written, f->nwritten);
-}
-
 static void start(void *m, const void *marks) {
     struct dac *d = m;
     const struct dac_marks *k = marks;
@@ -156,11 +151,8 @@ static void start(void *m, const void *marks) {
     bool locks = memsys_l1(d->sm->mem, d->sm->id)->cache.bank.tags.spec.ways > 1;
     for (uint32_t pc = 0; pc < k->img->ncode; pc++)
         d->main[pc].data = locks && d->main[pc].fact && fetches(x, d->params, d->main[pc].fact);
-    for (uint32_t pc = 0; pc < k->affine->ncode; pc++) {
+    for (uint32_t pc = 0; pc < k->affine->ncode; pc++)
         d->side[pc].data = locks && d->side[pc].fact && fetches(x, d->params, d->side[pc].fact);
-        if (d->side[pc].data && !is_steady(x, d->side[pc].fact))
-            core_in_step(d->sm);
-    }
     for (uint32_t n = 0; n < 3; n++) {
         d->dims.n[1 + n] = x->block[n];
         d->dims.n[4 + n] = x->grid[n];
@@ -267,7 +259,7 @@ static void issued(void *m, int32_t op) {
     }
 }
 
-static void dac_tick(void *m, uint64_t now) {
+static EVERY_TIME void dac_tick(void *m, uint64_t now) {
     struct dac *d = m;
     if (!d->on)
         return;
@@ -353,6 +345,7 @@ static void *create(struct arena *a, const void *values, void *shared, struct sm
     d->accesses = arena_array(a, struct dac_access, accesses);
     for (uint32_t k = 0; k < accesses; k++)
         d->accesses[k].at = arena_new(a, struct dac_place);
+    d->access_of = arena_array(a, struct dac_access *, CORE_OPS);
     d->taken = arena_array(a, struct dac_taken, DAC_WARPS * DAC_RING);
     if (sm->check.on)
         d->shadow = arena_alloc(a, (size_t)MAX_GPR * sizeof *d->shadow);
@@ -406,7 +399,10 @@ MECHANISM(dac) = {
                .gate = {.eligible = dac_eligible, .slots = slots, .refused = dac_refused},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},
-               .memory = {.access = dac_access, .arrived = dac_arrived}},
+               .memory = {.access = dac_access,
+                          .arrived = dac_arrived,
+                          .again = dac_again,
+                          .given = dac_given_again}},
     .params = PARAM_TABLE(struct dac_params, params, NULL),
     .counters = COUNTER_TABLE_RULES(counters, counter_rules),
     .energy = ENERGY_TABLE(energy),

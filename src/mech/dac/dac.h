@@ -79,12 +79,14 @@ struct dac_access {
     uint32_t number, mask, warp;
     uint8_t n, expanded, taken; /* lines: in all, in the queue so far, gone from it */
     bool data, issued, served;  /* served: the load/store unit has come to it */
-    uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here */
+    uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here ... */
+    uint32_t given;             /* ... and were when it issued */
     int32_t op;                 /* that takes it, or CORE_NONE */
     uint8_t read, done;         /* lines asked for, and answered */
     bool plain;                 /* without data, of one plain tuple: its place is made when it is taken */
     struct block_num num;       /* plain: the tuple */
-    struct dac_place *at;       /* apart, because these fields are read in most cycles */
+    const struct inst *in;
+    struct dac_place *at; /* apart, because these fields are read in most cycles */
 };
 
 /* A predicate in its queue. */
@@ -160,6 +162,7 @@ struct dac {
     uint32_t turn; /* block that the address expansion unit served last */
     struct dac_queues q[DAC_WARPS];
     struct dac_access *accesses;        /* of all warps */
+    struct dac_access **access_of;      /* by op that takes data */
     struct dac_taken *taken;            /* the same of predicates */
     uint32_t naccess, depth_a, depth_p; /* of a warp's queues */
     uint64_t draining;                  /* warps of which a load takes its lines */
@@ -167,8 +170,6 @@ struct dac {
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
     uint64_t changed;       /* warps that may have got what they wait for */
-    uint64_t refusing;      /* warps refused when somebody last asked ... */
-    uint32_t nrefusing;     /* ... and how many they are */
     uint64_t able;          /* warps of the program that have all that their next instruction takes */
     uint64_t lines_came;    /* warps whose loads may have a line to take */
     uint64_t *affine_lacks; /* counter of what the affine warp waits for; NULL: nothing ... */
@@ -182,7 +183,7 @@ struct dac {
         struct mem_access x;
         enum mem_result why;
         uint32_t epoch; /* of the cache */
-        bool port;      /* some was refused for the port, and may be accepted in the next cycle */
+        uint32_t whys;  /* all reasons, as bits; for the port some may be accepted in the next cycle */
     } refused;
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
@@ -292,6 +293,8 @@ static inline void dac_count_expansion(struct dac *d, uint64_t cycles) {
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);
+/* A line's data are read again, before anybody goes on with them. */
+void dac_again(void *m, uint32_t token);
 /* Lanes that do not act get the address of one that does. */
 void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask);
 bool dac_drained(const struct dac *d);
@@ -310,6 +313,8 @@ void dac_unpark(struct dac *d, uint64_t warps);
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m);
 void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void dac_given(struct dac *d, int32_t op);
+/* The same once more, when the load has taken effect again. */
+void dac_given_again(void *m, int32_t op);
 /* Counts a load that takes nothing. */
 void dac_count_load(struct dac *d, const struct core_op *o);
 enum mech_verdict dac_access(void *m, int32_t op, uint64_t now);

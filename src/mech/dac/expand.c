@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 };
+enum { ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 };
 
 /* ---- the queue ---- */
 
@@ -164,6 +164,7 @@ void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
 static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_expansion *x, uint32_t w) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count++);
+    a->in = t->in;
     a->number = t->number;
     a->warp = w;
     a->mask = t->mask.w[w];
@@ -179,7 +180,12 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
         return;
     }
     uint64_t own[WARP_LANES], *addr = a->plain ? own : a->at->addr;
-    if (a->plain) {
+    uint32_t low[WARP_LANES];
+    if (x->plain && !t->wide) {
+        block_num_words(&a->num, &d->coords[w], low);
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            addr[l] = low[l];
+    } else if (x->plain) {
         block_num_expand(&a->num, &d->coords[w], addr);
     } else {
         uint32_t c[DAC_CONDS] = {0};
@@ -198,8 +204,8 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
 
 /* What lies at the addresses of the lanes of a line now: the load will go on with it. Most lines are memory
  * as a whole, and words of them need not be asked for one by one. */
-static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a,
-                       const struct mem_access *from) {
+static void read_bytes(struct dac *d, struct dac_access *a, const struct mem_access *from) {
+    const struct inst *in = a->in;
     uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1), line = d->sm->spec->coalescer.line;
     uint32_t lanes = from->lanes & a->mask;
     const uint8_t *whole = exec_global(d->sm->x, from->line, line);
@@ -243,10 +249,11 @@ static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint3
         if (!mem_accepted(r)) {
             d->refused.x = x;
             d->refused.why = r;
-            d->refused.port |= r == MEM_STALL_PORT;
+            d->refused.whys |= 1u << r;
             return STEP_CACHE;
         }
-        read_bytes(d, t->in, a, &x);
+        read_bytes(d, a, &x);
+        core_reads(d->sm, x.line, token, now);
         d->n.fetched++;
     }
     a->expanded++;
@@ -333,7 +340,7 @@ static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
     bool cache = false, stays = d->stays;
-    d->refused.port = false;
+    d->refused.whys = 0;
     d->stays = false;
     for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
         uint32_t c = stays && left >> d->turn & 1 ? d->turn : oldest_block(d, left);
@@ -358,7 +365,7 @@ static bool expand_any(struct dac *d, uint64_t now) {
         worst = lacks > worst ? lacks : worst;
     }
     d->aeu_asks = cache;
-    d->aeu_rests = !d->refused.port;
+    d->aeu_rests = !(d->refused.whys >> MEM_STALL_PORT & 1);
     d->refused.epoch = core_data_epoch(d->sm);
     uint64_t *const count[] = {[STEP_NOTHING] = NULL,
                                [STEP_DONE] = NULL,
@@ -381,11 +388,22 @@ static inline void expand_addresses(struct dac *d, uint64_t now) {
         dac_count_expansion(d, 1);
 }
 
+static struct dac_access *access_by(struct dac *d, uint32_t token) {
+    return token & CORE_OF_OP ? d->access_of[token & ~CORE_OF_OP]
+                              : &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
+}
+
+void dac_again(void *m, uint32_t token) {
+    struct dac *d = m;
+    struct dac_access *a = access_by(d, token);
+    read_bytes(d, a, &a->at->line[token >> ACCESS_BITS]);
+}
+
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
     struct dac *d = m;
-    struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
-    if (!(token & TOKEN_READ)) {
-        a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
+    struct dac_access *a = access_by(d, token);
+    if (!(token & CORE_OF_OP)) {
+        a->arrived |= 1u << (token >> ACCESS_BITS);
         d->changed |= UINT64_C(1) << a->warp;
         d->lines_came |= UINT64_C(1) << a->warp;
         return;
@@ -456,15 +474,19 @@ static inline void expand_predicates(struct dac *d) {
         expand_next_predicate(d);
 }
 
-void dac_expand(struct dac *d, uint64_t now) {
+APART void dac_expand(struct dac *d, uint64_t now) {
     expand_addresses(d, now);
     expand_predicates(d);
     if (d->over)
         retire(d);
 }
 
+/* What was refused for one reason the cache refuses until that may have changed, for which the SM wakes: it
+ * counts the time meanwhile for that reason. */
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail && (!d->aeu_rests || d->aeu_asks || d->peu != d->tail);
+    const struct dac_refused *r = &d->refused;
+    bool asks = d->aeu_asks && (r->whys & (r->whys - 1) || core_data_epoch(d->sm) != r->epoch);
+    return d->head != d->tail && (!d->aeu_rests || asks || d->peu != d->tail);
 }
 
 /* ---- loads that take their lines ---- */
@@ -487,7 +509,7 @@ static void drain_warp(struct dac *d, uint32_t w, uint64_t now) {
     }
     struct mem_access x = a->at->line[a->read];
     x.flags |= MEM_UNPIN;
-    if (!mem_accepted(core_request(d->sm, &x, TOKEN_READ | (uint32_t)(a - d->accesses), now)))
+    if (!mem_accepted(core_request(d->sm, &x, CORE_OF_OP | (uint32_t)a->op, now)))
         return;
     a->read++;
     d->n.deq_lines++;

@@ -73,22 +73,18 @@ static APART uint64_t refused_of(struct dac *d, uint64_t warps) {
     return refused;
 }
 
-uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
+EVERY_TIME uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     struct dac *d = m;
     (void)now;
     if (!d->on)
         return ready;
-    uint64_t asked = ready & ~d->able, refused = still_refused(d, asked);
-    if (refused != d->refusing) { /* they are the same ones most often */
-        d->refusing = refused;
-        d->nrefusing = warps_of(refused);
-    }
-    d->n.wait_warps += d->nrefusing;
+    uint64_t refused = still_refused(d, ready), asked = ready & ~(d->able | refused);
+    d->n.wait_warps += warps_of(refused);
     if (d->affine_unchanged && asked & d->sm->streaming) { /* it waits still */
         dac_count_affine(d, 1);
         refused |= asked & d->sm->streaming;
+        asked &= ~refused;
     }
-    asked &= ~refused;
     if (asked)
         refused |= refused_of(d, asked);
     uint64_t able = ready & ~refused;
@@ -219,15 +215,15 @@ static uint32_t dac_word_of(const struct imods *m, const struct dac_place *at, u
 static void give_words(struct dac *d, const struct core_op *o, const struct dac_access *a) {
     struct warp *w = d->sm->warps[o->warp].w;
     for (uint32_t k = 0; k < o->i->ndw; k++)
-        lane_blend(w->r[o->i->d + k], a->at->word[k], a->have & o->mask);
+        lane_blend(w->r[o->i->d + k], a->at->word[k], a->given & o->mask);
 }
 
-/* The same for all loads. */
-static void give_data(struct dac *d, const struct core_op *o, const struct dac_access *a) {
+/* The same of parts of words, or where somebody does. */
+static void give_parts(struct dac *d, const struct core_op *o, const struct dac_access *a) {
     struct warp *w = d->sm->warps[o->warp].w;
     const struct imods *m = &o->i->in->m;
     for (uint32_t k = 0; k < o->i->ndw; k++)
-        for (uint32_t left = a->have & o->mask; left; left &= left - 1) {
+        for (uint32_t left = a->given & o->mask; left; left &= left - 1) {
             uint32_t l = (uint32_t)__builtin_ctz(left), v = dac_word_of(m, a->at, l, k);
             uint32_t *to = &w->r[o->i->d + k][l];
             if (*to != v && d->sm->check.on) {
@@ -239,6 +235,14 @@ static void give_data(struct dac *d, const struct core_op *o, const struct dac_a
             }
             *to = v;
         }
+}
+
+static void give_data(struct dac *d, int32_t op, const struct dac_access *a) {
+    const struct core_op *o = &d->sm->ops[op];
+    if (o->i->in->m.size >= 4 && !d->sm->check.on)
+        give_words(d, o, a);
+    else
+        give_parts(d, o, a);
 }
 
 void dac_count_load(struct dac *d, const struct core_op *o) {
@@ -258,11 +262,17 @@ void dac_given(struct dac *d, int32_t op) {
     struct dac_queues *q = &d->q[o->warp];
     struct dac_access *a = dac_nth(d, q, q->issued - 1);
     a->op = op;
+    a->given = a->have;
+    d->access_of[op] = a;
     d->n.deq_data++;
-    if (o->i->in->m.size >= 4 && !d->sm->check.on)
-        give_words(d, o, a);
-    else
-        give_data(d, o, a);
+    give_data(d, op, a);
+}
+
+void dac_given_again(void *m, int32_t op) {
+    struct dac *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    if (d->on && d->main[o->pc].roles & DAC_DEQ && d->main[o->pc].data)
+        give_data(d, op, d->access_of[op]);
 }
 
 enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {

@@ -93,20 +93,6 @@ static bool may_fetch(struct splitter *s, const struct writers *all, uint32_t b,
     return true;
 }
 
-/* Whether anything in the kernel may write what a load reads. */
-static void find_written(struct splitter *s, uint32_t b, uint32_t k, struct dac_fact *f) {
-    const struct accesses *all = s->accesses;
-    const struct access *x = access_at(all, 0, b, k);
-    f->steady = true;
-    for (uint32_t n = 0; n < all->n && f->steady; n++) {
-        const struct access *y = &all->at[n];
-        enum access_alias alias = y->writes ? access_alias(all, x, y) : ALIAS_NO;
-        if (alias != ALIAS_NO)
-            f->steady = alias == ALIAS_ARGUMENTS && add_bases(s, f->read, &f->nread, x->bases) &&
-                        add_bases(s, f->written, &f->nwritten, y->bases);
-    }
-}
-
 /* ---- what the other stream still needs ---- */
 
 struct needs {
@@ -388,8 +374,6 @@ static const char *try_split(struct splitter *s, struct dac_fact *facts) {
         s->data[n] =
             s->address[n] && i->op == OP_LD && s->params->prefetch && may_fetch(s, &writers, b, k, &facts[n]);
         facts[n].data = s->data[n];
-        if (s->data[n])
-            find_written(s, b, k, &facts[n]);
     }
     if (!saves_something(s))
         return "nothing would be saved: no instruction of the warps, and no wait for data";

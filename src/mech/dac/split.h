@@ -30,11 +30,6 @@ struct dac_fact {
     /* ... unless one of its bases lies in the allocation of a base that is stored to: offsets in BANK_PARAM,
      * or, with DAC_SYMBOL, in BANK_SYMBOL. */
     uint32_t load[DAC_BASES], store[DAC_BASES];
-    /* What is fetched ahead nothing in the launch writes, at any time, unless a base of the load lies in the
-     * allocation of one that is written. */
-    bool steady;
-    uint8_t nread, nwritten;
-    uint32_t read[DAC_BASES], written[DAC_BASES];
     uint32_t number;      /* of the address, predicate or barrier, from 1 on */
     uint32_t pred_number; /* DEQ_PRED: that of the predicate */
 };

@@ -76,16 +76,20 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     d->params = params;
     d->sm = sm;
     d->blocks = arena_array(a, struct darsie_block, blocks);
-    d->map = arena_alloc(a, warps * sizeof *d->map);
-    d->latched = arena_alloc(a, warps * sizeof *d->latched);
-    d->buffered = arena_alloc(a, warps * sizeof *d->buffered);
+    d->map = arena_alloc(a, warps * (MAX_GPR + 1) * sizeof *d->map);
+    d->latched = arena_alloc(a, warps * (MAX_GPR + 1) * sizeof *d->latched);
+    for (d->buffer = 1; d->buffer < sm->spec->ibuffer;)
+        d->buffer *= 2;
+    d->buffered = arena_array(a, struct darsie_inst, warps * d->buffer);
     d->ops = arena_array(a, struct darsie_inst, CORE_OPS);
     d->copy_of = arena_array(a, struct darsie_copy, CORE_OPS);
     d->value = arena_alloc(a, (size_t)blocks * DARSIE_MOST * sizeof *d->value);
     d->serial = arena_array(a, uint64_t, blocks * DARSIE_MOST);
     d->refs = arena_array(a, uint32_t, blocks * DARSIE_MOST);
-    for (uint32_t b = 0; b < blocks; b++)
+    for (uint32_t b = 0; b < blocks; b++) {
         d->blocks[b].entries = arena_array(a, struct darsie_entry, d->params->entries);
+        d->blocks[b].pcs = arena_array(a, uint32_t, d->params->entries);
+    }
     queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + CORE_OPS * DARSIE_WORDS);
     d->reading = arena_array(a, int32_t, 2 * CORE_OPS);
     d->movs = core_copies(a);
@@ -108,6 +112,7 @@ static void start(void *m, const void *marks) {
     d->marks = darsie_finalise(d->params, marks, d->sm->x, &redundant);
     d->regs = spare_registers(d);
     d->on = d->regs && redundant;
+    d->row = (d->sm->x->img->prog->nregs + 7u) / 8 * 8;
     d->broken = false;
     d->majority = d->waiting = d->leaving = d->held = 0;
     d->in_use = d->elected = d->turn = 0;
@@ -142,9 +147,10 @@ static void block(void *m, uint32_t slot, bool enters) {
         darsie_clear(d, slot);
         return;
     }
-    struct darsie_entry *entries = b->entries;
-    memset(entries, 0, (size_t)d->params->entries * sizeof *entries);
-    *b = (struct darsie_block){.entries = entries,
+    for (uint32_t k = 0; k < (uint32_t)d->params->entries; k++)
+        b->entries[k].valid = false;
+    *b = (struct darsie_block){.entries = b->entries,
+                               .pcs = b->pcs,
                                .free = d->regs == DARSIE_MOST ? ~UINT64_C(0) : (UINT64_C(1) << d->regs) - 1};
 }
 
@@ -155,9 +161,9 @@ static void warp(void *m, uint32_t slot, bool enters) {
         return;
     if (enters) {
         uint32_t regs = d->sm->x->img->prog->nregs;
-        memset(d->latched[slot], 0, regs * sizeof *d->latched[slot]);
+        memset(darsie_latched(d, slot, 0), 0, regs * sizeof *d->latched);
         memset(d->loaded[slot], 0, sizeof d->loaded[slot]);
-        memset(d->map[slot], 0xff, regs * sizeof *d->map[slot]);
+        memset(darsie_mapped(d, slot, 0), 0xff, regs * sizeof *d->map);
         d->naming[slot] = 0;
         d->stands_at[slot] = NULL;
         d->standing &= ~warp_bit(slot);

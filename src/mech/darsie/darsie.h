@@ -57,16 +57,15 @@ struct darsie_entry {
     bool valid, load, global;
     uint8_t form;    /* enum darsie_form */
     uint8_t pending; /* the leader's result and the lanes it keeps: not yet in the block's register */
-    uint8_t nsrc, ndst;
-    uint32_t pc;
+    uint8_t ndst;
     uint64_t history;    /* of branches, when these are no barriers */
     uint64_t generation; /* of all entries, one after the other */
     uint64_t done;       /* warps that have passed */
     uint64_t standing;   /* warps that stand before it; true only of those of darsie.standing */
     uint16_t dst[DARSIE_WORDS];
     /* Serials of the leader's sources, and of what a guarded result keeps: a register that was freed and
-     * given to another value is another version. 0: private. */
-    uint64_t src[DARSIE_SOURCES], old[DARSIE_WORDS];
+     * given to another value is another version. 0: private. Only those that the instruction has are set. */
+    uint64_t old[DARSIE_WORDS], src[DARSIE_SOURCES];
 };
 
 struct darsie_block {
@@ -76,15 +75,16 @@ struct darsie_block {
     uint32_t used;              /* entries, as bits */
     uint32_t rounds;            /* barriers that brought all together */
     struct darsie_entry *entries;
+    uint32_t *pcs; /* of these */
 };
 
 /* An instruction between decode and its end that names registers of the block: in a buffer, where
  * darsie.naming says so, or on its way, with its op noted. References are held to all registers named. */
 struct darsie_inst {
+    _Alignas(64) uint64_t generation;
     uint8_t nsrc, nold, ndst; /* 0: none is of the block */
-    bool valued;              /* a leader's result is in the block's registers */
     uint8_t entry;
-    uint64_t generation;
+    bool valued;                    /* a leader's result is in the block's registers */
     uint16_t src[DARSIE_SOURCES];   /* in the order of core_need.reads */
     uint16_t old[DARSIE_WORDS];     /* where a guarded destination was */
     uint16_t dst[DARSIE_WORDS];     /* of a leader */
@@ -128,18 +128,20 @@ struct darsie {
     struct darsie_block *blocks;
     /* The first place of the blocks' registers, of a warp's, and how far one of these is from that. */
     uint32_t block_places, warp_places[CORE_MAX_WARPS], reg_places[MAX_GPR + 1];
-    uint16_t (*map)[MAX_GPR + 1];                  /* by warp and register */
-    uint64_t (*latched)[MAX_GPR + 1];              /* serial of the register whose value the latch holds */
+    uint32_t row;      /* registers of each warp in the next two, which lie close together */
+    uint16_t *map;     /* by warp and register */
+    uint64_t *latched; /* serial of the register whose value the latch holds */
     uint64_t renamed[CORE_MAX_WARPS][DARSIE_SETS]; /* registers of a warp that are the block's, as bits */
     uint64_t loaded[CORE_MAX_WARPS][DARSIE_SETS];  /* those for which latched is not 0 */
     uint64_t history[CORE_MAX_WARPS];
-    uint32_t copying[CORE_MAX_WARPS];            /* copies of a warp that leaves, under way */
-    struct darsie_inst (*buffered)[CORE_BUFFER]; /* as the warps' buffers */
-    uint32_t naming[CORE_MAX_WARPS];             /* which of these name registers of the block, as bits */
-    struct darsie_inst *ops;                     /* by number of the SM's op */
-    struct darsie_copy *copy_of;                 /* by number of an injected op */
-    uint32_t (*value)[WARP_LANES]; /* of the blocks' registers, by block * DARSIE_MOST + number */
-    uint64_t *serial;              /* of what it holds */
+    uint32_t copying[CORE_MAX_WARPS]; /* copies of a warp that leaves, under way */
+    struct darsie_inst *buffered;     /* as the warps' buffers, but with no more room than they use: ... */
+    uint32_t buffer;                  /* ... a power of two */
+    uint32_t naming[CORE_MAX_WARPS];  /* which of these name registers of the block, as bits */
+    struct darsie_inst *ops;          /* by number of the SM's op */
+    struct darsie_copy *copy_of;      /* by number of an injected op */
+    uint32_t (*value)[WARP_LANES];    /* of the blocks' registers, by block * DARSIE_MOST + number */
+    uint64_t *serial;                 /* of what it holds */
     uint32_t *refs;
     uint64_t next_serial;
     QUEUE(struct darsie_copy) copies;
@@ -168,6 +170,14 @@ static inline uint64_t darsie_version(const struct darsie *d, uint16_t id) {
     return id == DARSIE_PRIVATE ? 0 : d->serial[id];
 }
 
+/* The block's register that a warp's is, and whose value is in its latch. */
+static inline uint16_t *darsie_mapped(const struct darsie *d, uint32_t warp, uint32_t reg) {
+    return &d->map[warp * d->row + reg];
+}
+static inline uint64_t *darsie_latched(const struct darsie *d, uint32_t warp, uint32_t reg) {
+    return &d->latched[warp * d->row + reg];
+}
+
 /* Some register of the warp is the block's. */
 static inline bool darsie_renames(const struct darsie *d, uint32_t warp) {
     uint64_t any = 0;
@@ -184,13 +194,13 @@ static inline void darsie_ask(struct darsie *d, uint64_t warps) {
 
 /* The latch of a warp's register holds the value of this register of the block. */
 static inline void darsie_latch(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
-    d->latched[warp][reg] = d->serial[id];
+    *darsie_latched(d, warp, reg) = d->serial[id];
     d->loaded[warp][reg / 64] |= UINT64_C(1) << (reg % 64);
 }
 /* The latches of these registers hold something else. */
 static inline void darsie_unlatch(struct darsie *d, uint32_t warp, uint32_t first, uint32_t n) {
     for (uint32_t reg = first; reg < first + n; reg++) {
-        d->latched[warp][reg] = 0;
+        *darsie_latched(d, warp, reg) = 0;
         d->loaded[warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
     }
 }
@@ -222,10 +232,16 @@ static inline bool darsie_names_renamed(struct darsie *d, uint32_t warp, const s
 /* The instruction takes its sources, of which some, or of its destinations, are the block's; the destinations
  * become the warp's own. */
 void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc);
-/* Where in the warp's buffer the instruction goes that was decoded. */
+/* Where in the warp's buffer the instruction goes that was decoded, and where the one in front is. */
 static inline uint32_t darsie_entering(const struct darsie *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
-    return (cw->first + cw->buffered) % CORE_BUFFER;
+    return (cw->first + cw->buffered) & (d->buffer - 1);
+}
+static inline uint32_t darsie_front(const struct darsie *d, uint32_t warp) {
+    return d->sm->warps[warp].first & (d->buffer - 1);
+}
+static inline struct darsie_inst *darsie_at(const struct darsie *d, uint32_t warp, uint32_t at) {
+    return &d->buffered[warp * d->buffer + at];
 }
 /* Whether it names registers of the block. */
 static inline void darsie_set_naming(struct darsie *d, uint32_t warp, bool names) {
@@ -234,7 +250,7 @@ static inline void darsie_set_naming(struct darsie *d, uint32_t warp, bool names
 }
 /* The instruction in front of the warp's buffer does. */
 static inline bool darsie_is_naming(const struct darsie *d, uint32_t warp) {
-    return d->naming[warp] >> d->sm->warps[warp].first & 1;
+    return d->naming[warp] >> darsie_front(d, warp) & 1;
 }
 /* The same of any instruction. */
 static inline void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc) {

@@ -123,30 +123,49 @@ static APART uint64_t may_not_fetch(struct darsie *d, const struct found_entries
     return stay;
 }
 
+/* The warp stands where one of n others does, for which nothing was found. */
+static EVERY_TIME bool is_like(const struct darsie *d, uint32_t warp, const uint32_t *others, uint32_t n) {
+    const struct core_warp *all = d->sm->warps;
+    bool together = d->params->cf_sync;
+    for (uint32_t k = 0; k < n; k++)
+        if (all[others[k]].fetch_pc == all[warp].fetch_pc && all[others[k]].block == all[warp].block &&
+            (together || d->history[others[k]] == d->history[warp]))
+            return true;
+    return false;
+}
+
 /* One cycle of the PC coalescer: some pcs of these warps are looked up, each once, in turn; returns the warps
- * that may not fetch. */
-static EVERY_TIME uint64_t look_up(struct darsie *d, uint64_t warps) {
+ * that may not fetch. Warps at a pc for which there is no entry are passed over when it is their turn, as
+ * most often it does not come. */
+static APART uint64_t look_up(struct darsie *d, uint64_t warps) {
     uint64_t stay = 0, above = d->turn >= CORE_MAX_WARPS ? 0 : ~UINT64_C(0) << d->turn;
+    uint32_t none[DARSIE_MOST], nnone = 0;
     struct found_entries f; /* only its first n are read */
     f.n = 0;
     f.all = 0;
-    for (uint32_t n = (uint32_t)d->params->ports; warps && n; n--) {
+    for (uint32_t n = (uint32_t)d->params->ports; warps && n;) {
         uint32_t warp = (uint32_t)__builtin_ctzll(warps & above ? warps & above : warps);
-        const struct core_warp *cw = &d->sm->warps[warp];
-        uint64_t block = warps & d->blocks[cw->block].members, stand = 0, same = warp_bit(warp);
-        uint32_t pc = cw->fetch_pc;
+        warps &= ~warp_bit(warp);
+        if (nnone && is_like(d, warp, none, nnone))
+            continue;
+        n--;
+        uint32_t pc = d->sm->warps[warp].fetch_pc;
         struct darsie_entry *e = find_for(d, warp, pc);
         d->n.lookups++;
         d->turn = warp + 1;
-        if (e && e->pending) {
+        if (!e) {
+            none[nnone++] = warp;
+            continue;
+        }
+        uint64_t block = (warps | warp_bit(warp)) & d->blocks[d->sm->warps[warp].block].members, stand = 0;
+        if (e->pending) {
             stand = block & e->standing & d->standing;
             stay |= stand;
             d->n.waits += warps_of(stand);
         }
-        if (e || n > 1)
-            same = at_pc(d, block & ~stand, pc, d->history[warp]);
+        uint64_t same = at_pc(d, block & ~stand, pc, d->history[warp]);
         warps &= ~(same | stand);
-        if (!e || !same)
+        if (!same)
             continue;
         f.all |= f.warps[f.n] = same;
         f.entry[f.n++] = e;
@@ -154,7 +173,31 @@ static EVERY_TIME uint64_t look_up(struct darsie *d, uint64_t warps) {
     return f.n ? stay | may_not_fetch(d, &f, above) : stay;
 }
 
-uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
+/* The first of these warps in turn, of which there must be some. */
+static EVERY_TIME uint32_t first_in_turn(const struct darsie *d, uint64_t warps) {
+    uint64_t above = d->turn >= CORE_MAX_WARPS ? 0 : warps & ~UINT64_C(0) << d->turn;
+    return (uint32_t)__builtin_ctzll(above ? above : warps);
+}
+
+/* The same where two pcs are looked up, for neither of which there is an entry, as most often. False, and
+ * nothing is done, if that is not so. */
+static EVERY_TIME bool finds_nothing(struct darsie *d, uint64_t warps) {
+    uint32_t first = first_in_turn(d, warps), second = first;
+    if (d->params->ports != 2 || find_for(d, first, d->sm->warps[first].fetch_pc))
+        return false;
+    while (warps &= ~warp_bit(second)) {
+        second = first_in_turn(d, warps);
+        if (!is_like(d, second, &first, 1))
+            break;
+    }
+    if (warps && find_for(d, second, d->sm->warps[second].fetch_pc))
+        return false;
+    d->turn = (warps ? second : first) + 1;
+    d->n.lookups += warps ? 2 : 1;
+    return true;
+}
+
+EVERY_TIME uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
@@ -162,7 +205,7 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     if (wanting & d->waiting)
         d->n.branch_waits += warps_of(wanting & d->waiting);
     wanting &= ~held;
-    if (set)
+    if (set && !finds_nothing(d, set))
         wanting &= ~look_up(d, set);
     d->standing &= ~wanting;
     return wanting;

@@ -121,10 +121,11 @@ void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     d->changed |= warp_bit(warp);
     darsie_ask(d, warp_bit(warp));
     if (darsie_is_naming(d, warp)) {
-        struct darsie_inst *c = &d->buffered[warp][cw->first];
+        uint32_t at = darsie_front(d, warp);
+        struct darsie_inst *c = darsie_at(d, warp, at);
         darsie_release(d, c);
         darsie_release_old(d, c);
-        d->naming[warp] &= ~(1u << cw->first);
+        d->naming[warp] &= ~(1u << at);
     }
     darsie_unlatch(d, warp, i->d, i->ndw);
     if (mask)

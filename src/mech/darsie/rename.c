@@ -3,6 +3,7 @@
  * The rename table maps a warp's register to a version, the version table that to a physical register. A
  * version is known by its physical register, of which a block has few: both tables are one map here, and both
  * are counted. */
+#include <stddef.h>
 #include <string.h>
 
 #include "mech/darsie/darsie.h"
@@ -31,8 +32,8 @@ uint16_t darsie_alloc(struct darsie *d, uint32_t block) {
 }
 
 uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
-    uint16_t old = d->map[warp][reg];
-    d->map[warp][reg] = id;
+    uint16_t *at = darsie_mapped(d, warp, reg), old = *at;
+    *at = id;
     set_bit(&d->renamed[warp][reg / 64], UINT64_C(1) << (reg % 64), id != DARSIE_PRIVATE);
     d->n.renames++;
     return old;
@@ -41,7 +42,7 @@ uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) 
 static void take_sources(struct darsie *d, uint32_t warp, const struct core_need *need,
                          struct darsie_inst *c) {
     for (uint32_t k = 0; k < need->nreads; k++) {
-        c->src[k] = d->map[warp][need->reads[k]];
+        c->src[k] = *darsie_mapped(d, warp, need->reads[k]);
         if (c->src[k] == DARSIE_PRIVATE)
             continue;
         darsie_ref(d, c->src[k]);
@@ -61,7 +62,7 @@ static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i,
     bool guarded = i->guard != PRED_PT || i->gneg;
     for (uint32_t k = 0; k < i->ndw; k++) {
         c->old[k] = DARSIE_PRIVATE;
-        if (d->map[warp][i->d + k] == DARSIE_PRIVATE)
+        if (*darsie_mapped(d, warp, i->d + k) == DARSIE_PRIVATE)
             continue;
         uint16_t old = darsie_map(d, warp, i->d + k, DARSIE_PRIVATE);
         if (!guarded) {
@@ -75,7 +76,7 @@ static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i,
 
 APART void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc) {
     const struct core_need *need = &d->sm->needs[pc];
-    struct darsie_inst *c = &d->buffered[warp][darsie_entering(d, warp)];
+    struct darsie_inst *c = darsie_at(d, warp, darsie_entering(d, warp));
     c->nsrc = c->nold = c->ndst = 0;
     take_sources(d, warp, need, c);
     make_private(d, warp, need->i, c);
@@ -97,7 +98,7 @@ void darsie_release_old(struct darsie *d, struct darsie_inst *c) {
 
 /* Puts a register of the block into the latch of a warp's. */
 static void load_latch(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
-    if (d->latched[warp][reg] == d->serial[id])
+    if (*darsie_latched(d, warp, reg) == d->serial[id])
         return;
     memcpy(d->sm->warps[warp].w->r[reg], d->value[id], sizeof d->value[id]);
     darsie_latch(d, warp, reg, id);
@@ -123,10 +124,10 @@ static void note_form(struct darsie *d, uint32_t warp, const struct xinst *i, co
 
 static APART void fill_named(struct darsie *d, uint32_t warp, const struct xinst *i, uint32_t mask) {
     const struct core_warp *cw = &d->sm->warps[warp];
-    const struct darsie_inst *c = &d->buffered[warp][cw->first];
+    const struct darsie_inst *c = darsie_at(d, warp, darsie_front(d, warp));
     const struct core_need *need = &d->sm->needs[cw->next];
     for (uint32_t k = 0; k < c->nsrc; k++) {
-        uint16_t id = darsie_keeps(d, RULE_CAPTURE) ? c->src[k] : d->map[warp][need->reads[k]];
+        uint16_t id = darsie_keeps(d, RULE_CAPTURE) ? c->src[k] : *darsie_mapped(d, warp, need->reads[k]);
         if (id != DARSIE_PRIVATE)
             load_latch(d, warp, need->reads[k], id);
     }
@@ -148,7 +149,7 @@ void darsie_restore(void *m, uint32_t warp) {
     for (uint32_t k = 0; k < DARSIE_SETS; k++)
         for (uint64_t left = d->renamed[warp][k]; left; left &= left - 1) {
             uint32_t r = k * 64 + (uint32_t)__builtin_ctzll(left);
-            load_latch(d, warp, r, d->map[warp][r]);
+            load_latch(d, warp, r, *darsie_mapped(d, warp, r));
         }
 }
 
@@ -195,10 +196,13 @@ EVERY_TIME bool darsie_silent(const void *m, uint32_t warp) {
     return !darsie_is_naming(d, warp) && !need->parted && !(d->loaded[warp][need->dest_word] & need->dest);
 }
 
-/* Copies find room for themselves at the tick, and look there at what is being written. */
+/* Copies find room for themselves at the tick, and look there at what is being written. The result of an
+ * instruction that only reads registers of the block, and has done so, is the warp's own. */
 EVERY_TIME bool darsie_own(const void *m, int32_t op, bool write) {
     const struct darsie *d = m;
-    return !d->sm->ops[op].noted && !(write && (d->leaving || !queue_empty(&d->copies)));
+    const struct darsie_inst *c = &d->ops[op];
+    bool noted = d->sm->ops[op].noted;
+    return write ? !(noted && c->ndst | c->nsrc) && !d->leaving && queue_empty(&d->copies) : !noted;
 }
 
 APART const uint16_t *darsie_places(void *m, int32_t op) {
@@ -216,7 +220,7 @@ APART const uint16_t *darsie_places(void *m, int32_t op) {
 uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
     const struct darsie *d = m;
     const struct core_warp *cw = &d->sm->warps[warp];
-    const struct darsie_inst *c = &d->buffered[warp][cw->first];
+    const struct darsie_inst *c = darsie_at(d, warp, darsie_front(d, warp));
     const struct core_need *need = &d->sm->needs[cw->next];
     const struct xinst *i = &d->sm->x->img->code[cw->next];
     bool names = darsie_is_on(d) && darsie_is_naming(d, warp);
@@ -275,9 +279,12 @@ static void note_memory(struct darsie *d, const struct core_op *o) {
 
 static APART void issue_named(struct darsie *d, int32_t op) {
     struct core_op *o = &d->sm->ops[op];
-    uint32_t at = d->sm->warps[o->warp].first;
+    uint32_t at = darsie_front(d, o->warp);
+    const struct darsie_inst *from = darsie_at(d, o->warp, at);
     struct darsie_inst *c = &d->ops[op];
-    *c = d->buffered[o->warp][at];
+    memcpy(c, from, offsetof(struct darsie_inst, old)); /* most have no more */
+    if (from->nold | from->ndst)
+        memcpy(c->old, from->old, sizeof c->old + sizeof c->dst);
     c->valued = false;
     d->naming[o->warp] &= ~(1u << at);
     o->noted = true;
@@ -379,7 +386,7 @@ static bool inject(struct darsie *d, const struct darsie_copy *c) {
 
 /* A register of a warp that leaves is copied; false: there is no room for that. */
 static bool copy_register(struct darsie *d, uint32_t warp, uint32_t r) {
-    uint16_t id = d->map[warp][r];
+    uint16_t id = *darsie_mapped(d, warp, r);
     struct darsie_copy c = {.warp = (uint16_t)warp,
                             .reg = (uint8_t)r,
                             .from = id,

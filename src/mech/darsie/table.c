@@ -9,9 +9,9 @@ static struct darsie_block *block_of(struct darsie *d, uint32_t warp) {
 struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc) {
     struct darsie_block *b = block_of(d, warp);
     for (uint32_t left = b->used; left; left &= left - 1) {
-        struct darsie_entry *e = &b->entries[__builtin_ctz(left)];
-        if (e->pc == pc && e->history == d->history[warp])
-            return e;
+        uint32_t k = (uint32_t)__builtin_ctz(left);
+        if (b->pcs[k] == pc && b->entries[k].history == d->history[warp])
+            return &b->entries[k];
     }
     return NULL;
 }
@@ -45,12 +45,12 @@ bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, u
         return true;
     for (uint32_t left = m->versions; left; left &= left - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(left);
-        uint64_t version = darsie_version(d, d->map[warp][need->reads[k]]);
+        uint64_t version = darsie_version(d, *darsie_mapped(d, warp, need->reads[k]));
         if (!version || version != e->src[k])
             return false;
     }
     for (uint32_t k = 0; m->old_version && k < i->ndw; k++) {
-        uint64_t version = darsie_version(d, d->map[warp][i->d + k]);
+        uint64_t version = darsie_version(d, *darsie_mapped(d, warp, i->d + k));
         if (!version || version != e->old[k])
             return false;
     }
@@ -129,17 +129,19 @@ bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc) {
         ++*(why ? why : &d->n.private_entries);
         return false;
     }
-    struct darsie_inst *c = &d->buffered[warp][darsie_entering(d, warp)];
+    struct darsie_inst *c = darsie_at(d, warp, darsie_entering(d, warp));
     darsie_capture(d, warp, pc, c);
     darsie_set_naming(d, warp, true);
-    *e = (struct darsie_entry){.valid = true,
-                               .load = m->load,
-                               .global = m->global,
-                               .pending = 1,
-                               .pc = pc,
-                               .history = d->history[warp],
-                               .generation = ++d->generation,
-                               .done = warp_bit(warp)};
+    e->valid = true;
+    e->load = m->load;
+    e->global = m->global;
+    e->form = FORM_UNIFORM;
+    e->pending = 1;
+    e->history = d->history[warp];
+    e->generation = ++d->generation;
+    e->done = warp_bit(warp);
+    e->standing = 0;
+    d->blocks[block].pcs[e - d->blocks[block].entries] = pc;
     for (uint32_t k = 0; k < d->sm->needs[pc].nreads; k++)
         e->src[k] = c->nsrc ? darsie_version(d, c->src[k]) : 0;
     rename_result(d, warp, i, e, c);
