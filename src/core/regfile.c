@@ -4,7 +4,8 @@ void regfile_init(struct regfile *f, struct arena *a, uint32_t n, uint32_t warps
                   uint32_t delay) {
     *f = (struct regfile){.n = n, .regs = regs, .delay = delay};
     f->v = arena_alloc(a, n * sizeof *f->v);
-    f->of = arena_array(a, struct reg_state, n);
+    f->refs = arena_array(a, uint32_t, n);
+    f->unwritten = arena_array(a, uint64_t, n / 64 + 1);
     f->free = arena_array(a, uint16_t, n);
     queue_init(&f->leaving, a, delay + 2);
     f->map = arena_array(a, struct reg_map, warps * regs);
@@ -17,7 +18,8 @@ void regfile_reset(struct regfile *f, uint32_t warps) {
     f->nfree = f->n;
     for (uint32_t k = 0; k < f->n; k++)
         f->free[k] = (uint16_t)k;
-    memset(f->of, 0, f->n * sizeof *f->of);
+    memset(f->refs, 0, f->n * sizeof *f->refs);
+    memset(f->unwritten, 0, (f->n / 64 + 1) * sizeof *f->unwritten);
     for (uint32_t k = 0; k < warps * f->regs; k++)
         f->map[k] = (struct reg_map){.id = REG_NONE};
 }
@@ -31,7 +33,7 @@ void regfile_copy(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LA
 }
 
 void regfile_leave(struct regfile *f, uint16_t id, uint64_t now) {
-    assert(!f->of[id].refs);
+    assert(!f->refs[id]);
     uint64_t at = now + f->delay;
     f->free[f->end] = id;
     f->end = f->end + 1 < f->n ? f->end + 1 : 0;
@@ -58,8 +60,8 @@ const char *regfile_check(const struct regfile *f, uint64_t refs) {
     uint32_t used = 0, leaving = 0;
     uint64_t sum = 0;
     for (uint32_t k = 0; k < f->n; k++) {
-        used += f->of[k].refs != 0;
-        sum += f->of[k].refs;
+        used += f->refs[k] != 0;
+        sum += f->refs[k];
     }
     for (uint32_t k = 0; k < f->leaving.len; k++)
         leaving += queue_item(&f->leaving, k)->n;

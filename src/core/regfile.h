@@ -24,12 +24,6 @@ struct reg_map {
     bool pinned;  /* this mapping is the only one, and the register is overwritten in place */
 };
 
-/* What is known of a physical register. */
-struct reg_state {
-    uint32_t refs;  /* references to it */
-    bool unwritten; /* the value is still on its way to the bank */
-};
-
 /* So many registers are free from a cycle on. */
 struct reg_leaving {
     uint64_t at;
@@ -39,7 +33,8 @@ struct reg_leaving {
 struct regfile {
     uint32_t n, regs;                  /* physical registers; logical ones of a warp */
     uint32_t (*v)[WARP_LANES];         /* values */
-    struct reg_state *of;              /* each */
+    uint32_t *refs;                    /* references to each */
+    uint64_t *unwritten;               /* bits: the value is still on its way to the bank */
     uint16_t *free;                    /* ring: the free list, behind it those on their way there, by time */
     uint32_t first_free, nfree;        /* of it: the list alone */
     uint32_t end;                      /* the place behind all of them */
@@ -89,20 +84,31 @@ static inline uint16_t regfile_alloc(struct regfile *f) {
     uint16_t id = f->free[f->first_free];
     f->first_free = f->first_free + 1 < f->n ? f->first_free + 1 : 0;
     f->nfree--;
-    f->of[id].refs = 1;
+    f->refs[id] = 1;
     return id;
 }
 /* NULL, or which of the invariants does not hold. refs: references the owner counts, in all. */
 const char *regfile_check(const struct regfile *f, uint64_t refs);
 
 static inline void regfile_ref(struct regfile *f, uint16_t id) {
-    if (++f->of[id].refs > f->most_refs)
-        f->most_refs = f->of[id].refs;
+    if (++f->refs[id] > f->most_refs)
+        f->most_refs = f->refs[id];
+}
+
+/* The value of a register is on its way to the bank; it is there. */
+static inline void regfile_write(struct regfile *f, uint16_t id) {
+    f->unwritten[id / 64] |= UINT64_C(1) << id % 64;
+}
+static inline void regfile_wrote(struct regfile *f, uint16_t id) {
+    f->unwritten[id / 64] &= ~(UINT64_C(1) << id % 64);
+}
+static inline bool regfile_unwritten(const struct regfile *f, uint16_t id) {
+    return f->unwritten[id / 64] >> id % 64 & 1;
 }
 
 /* Returns whether the reference was the last one: then regfile_leave must follow. */
 static inline bool regfile_drop(struct regfile *f, uint16_t id) {
-    return (int32_t)--f->of[id].refs <= 0;
+    return (int32_t)--f->refs[id] <= 0;
 }
 /* A register without references sets out for the free list. */
 void regfile_leave(struct regfile *f, uint16_t id, uint64_t now);

@@ -37,7 +37,7 @@ static void test_alloc(void **state) {
     assert_null(regfile_check(f, 0));
     for (uint32_t k = 0; k < N; k++) {
         assert_int_equal(regfile_alloc(f), k);
-        assert_int_equal(f->of[k].refs, 1);
+        assert_int_equal(f->refs[k], 1);
         assert_null(regfile_check(f, k + 1));
     }
     assert_int_equal(f->nfree, 0);
@@ -111,8 +111,8 @@ static void test_refs(void **state) {
     for (uint32_t k = 0; k < 5000; k++)
         regfile_unref(f, b, k);
     assert_int_equal(f->most_refs, 5001);
-    assert_int_equal(f->of[a].refs, 1);
-    assert_int_equal(f->of[b].refs, 1);
+    assert_int_equal(f->refs[a], 1);
+    assert_int_equal(f->refs[b], 1);
     assert_null(regfile_check(f, 2));
 }
 
@@ -121,11 +121,11 @@ static void test_lost(void **state) {
     (void)state;
     struct regfile *f = create(DELAY);
     uint16_t a = regfile_alloc(f);
-    f->of[a].refs = 0;
+    f->refs[a] = 0;
     assert_non_null(regfile_check(f, 0));
-    f->of[a].refs = 1;
+    f->refs[a] = 1;
     assert_null(regfile_check(f, 1));
-    f->of[N - 1].refs = 1;
+    f->refs[N - 1] = 1;
     assert_non_null(regfile_check(f, 2));
 }
 
@@ -155,13 +155,13 @@ static void test_reset(void **state) {
     struct regfile *f = create(DELAY);
     for (uint32_t k = 0; k < 40; k++) {
         uint16_t id = regfile_alloc(f);
-        f->of[id].unwritten = true;
+        regfile_write(f, id);
         *regfile_map(f, k % WARPS, k % REGS) = (struct reg_map){.id = id, .pinned = true};
         if (k % 3 == 0)
             regfile_unref(f, id, k);
         regfile_tick(f, k);
     }
-    assert_true(f->of[39].unwritten && !f->of[40].unwritten);
+    assert_true(regfile_unwritten(f, 39) && !regfile_unwritten(f, 40));
     regfile_reset(f, WARPS);
     assert_null(regfile_check(f, 0));
     assert_int_equal(f->nfree, N);
@@ -169,7 +169,7 @@ static void test_reset(void **state) {
         for (uint32_t r = 0; r < REGS; r++)
             assert_int_equal(regfile_map(f, w, r)->id, REG_NONE);
     for (uint16_t k = 0; k < N; k++) {
-        assert_false(f->of[k].unwritten);
+        assert_false(regfile_unwritten(f, k));
         assert_int_equal(regfile_alloc(f), k);
     }
 }

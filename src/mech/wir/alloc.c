@@ -25,13 +25,14 @@ static EVERY_TIME void sign_ahead(struct wir *w, int32_t id, uint64_t at) {
         o->hash = h3_hash(w->h3, value);
         __builtin_prefetch(vsb_place(&w->vsb, o->hash));
     }
-    queue_push(&w->alloc, (struct wir_due){at, id});
+    o->at = at;
+    fifo_push(w->sm, w->alloc, id, &w->sm->ops[id]);
 }
 
-/* Has the host fetch a value that is looked at in a later cycle: until then it will have come. */
+/* Has the host fetch a value that is read or written in a later cycle: until then it will have come. */
 static inline void fetch_value(const uint32_t *value) {
-    __builtin_prefetch(value);
-    __builtin_prefetch(value + WARP_LANES / 2);
+    __builtin_prefetch(value, 1);
+    __builtin_prefetch(value + WARP_LANES / 2, 1);
 }
 
 /* Overwrites the lanes of a register. */
@@ -94,7 +95,7 @@ static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
 static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
     const struct core_op *op = &w->sm->ops[id];
     int32_t copy = core_inject(w->sm, op->warp, &w->movs[op->i->d + op->next_write], ~op->mask);
-    w->ops[copy] = (struct wir_op){.nsrc = 1, .src = {old}, .dst = to, .owner = id};
+    w->ops[copy] = (struct wir_op){.nsrc = 1, .src = {old}, .dst = to, .owner = (int16_t)id};
     wir_ref(w, old);
     w->ops[id].movs++;
     w->n.movs++;
@@ -120,7 +121,7 @@ static APART void queue_fresh(struct wir *w) {
 /* The result has a register of its own, in dst: it is written there. */
 static EVERY_TIME void write_word(struct wir *w, int32_t id, uint16_t dst, bool divergent) {
     write_lanes(w, dst, value_of(w, id), divergent ? w->sm->ops[id].mask : (uint32_t)ALL_LANES);
-    w->regs.of[dst].unwritten = true;
+    regfile_write(&w->regs, dst);
     w->n.writes++;
     if (w->gathers) {
         if (w->nfresh < WIR_FRESH) {
@@ -134,7 +135,7 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id, uint16_t dst, bool 
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs.of[map->id].refs != 1 || w->regs.of[map->id].unwritten)
+    if (map->id == REG_NONE || w->regs.refs[map->id] != 1 || regfile_unwritten(&w->regs, map->id))
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -183,6 +184,7 @@ static EVERY_TIME bool give_register(struct wir *w, int32_t id, bool divergent, 
         copies = false;
     } else {
         w->n.alloc_ops++;
+        fetch_value(w->regs.v[regfile_ahead(&w->regs, WIR_AHEAD)]);
     }
     if (copies)
         keep_lanes(w, id);
@@ -223,7 +225,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
 static void verify(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (w->regs.of[o->dst].unwritten) {
+    if (regfile_unwritten(&w->regs, o->dst)) {
         queue_push(&w->unwritten, id);
         return;
     }
@@ -305,9 +307,6 @@ EVERY_TIME enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    const uint32_t *reg = w->regs.v[regfile_ahead(&w->regs, w->alloc.len)]; /* it may be written there */
-    __builtin_prefetch(reg, 1);
-    __builtin_prefetch(reg + WARP_LANES / 2, 1);
     sign_ahead(w, id, now + (uint64_t)w->params->alloc);
     return MECH_TAKEN;
 }
@@ -318,7 +317,7 @@ void wir_written(void *m, int32_t id, uint32_t k) {
     struct wir_op *o = &w->ops[id];
     w->now = w->sm->now;
     if (o->owner == CORE_NONE) {
-        w->regs.of[o->dst].unwritten = false;
+        regfile_wrote(&w->regs, o->dst);
         finish_word(w, id);
         return;
     }
@@ -360,7 +359,7 @@ static APART void serve_waiting(struct wir *w) {
 static EVERY_TIME void write_fresh(struct wir *w, int32_t id) {
     uint16_t dst = w->ops[id].dst;
     core_write_now(w->sm, id, dst);
-    w->regs.of[dst].unwritten = false;
+    regfile_wrote(&w->regs, dst);
     finish_word(w, id);
 }
 
@@ -393,19 +392,16 @@ EVERY_TIME void wir_allocation_stage(struct wir *w) {
     w->gathers = true;
     if (__builtin_expect(w->starved.len | w->unwritten.len | w->copies.len, 0))
         serve_waiting(w);
-    for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {
-        const struct wir_due *first = queue_head(&w->alloc);
-        if (first->at > w->now)
+    for (uint32_t ports = w->ports; ports && w->alloc[0] != CORE_NONE; ports--) {
+        if (w->ops[w->alloc[0]].at > w->now)
             break;
-        int32_t id = first->op;
-        queue_pop(&w->alloc);
-        begin_word(w, id);
+        begin_word(w, fifo_pop(w->sm, w->alloc));
     }
 }
 
 /* Nobody but this logical register has the physical one. */
 static bool is_own(const struct wir *w, const struct reg_map *map) {
-    return map->pinned || (map->id != REG_NONE && w->regs.of[map->id].refs == 1);
+    return map->pinned || (map->id != REG_NONE && w->regs.refs[map->id] == 1);
 }
 
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {

@@ -106,7 +106,7 @@ static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw,
                                       struct wir_op *o) {
     const struct core_need *need = cw->need;
     struct regfile *regs = &w->regs;
-    struct reg_state *of = regs->of;
+    uint32_t *refs = regs->refs;
     uint32_t n = need->nreads, most = regs->most_refs, bad = 0;
     w->n.ref_ops += n;
     o->nsrc = (uint8_t)n;
@@ -123,7 +123,7 @@ static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw,
             }
             bad ^= (uint32_t)!from->pinned << k;
         }
-        uint32_t all = ++of[reg].refs;
+        uint32_t all = ++refs[reg];
         most = all > most ? all : most;
     }
     regs->most_refs = most;

@@ -125,7 +125,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     uint32_t most = queue_slots(w->room + s->schedulers * s->width);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k] = (struct wir_front){.mask = most - 1, .at = arena_array(a, struct wir_due, most)};
-    queue_init(&w->alloc, a, CORE_OPS);
+    w->alloc[0] = CORE_NONE;
     queue_init(&w->unwritten, a, CORE_OPS);
     queue_init(&w->starved, a, CORE_OPS);
     queue_init(&w->copies, a, CORE_OPS);
@@ -155,7 +155,8 @@ static void forget(struct wir *w) {
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k].head = w->front[k].tail = 0;
     w->full = 0;
-    w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
+    w->alloc[0] = CORE_NONE;
+    w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
 
 /* The resident warps name more or fewer registers. */
@@ -203,7 +204,7 @@ static const char *finish(void *m, bool cut) {
     w->running = false;
     while (rb_take_loads(&w->rb, &at, &e))
         wir_drop(w, &e);
-    if (before_reuse(w) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
+    if (before_reuse(w) || w->alloc[0] != CORE_NONE || !pendq_empty(&w->waiting))
         return "WIR holds instructions after the end of the launch";
     return regfile_check(&w->regs, held(w));
 }
@@ -366,8 +367,8 @@ static uint64_t next(const void *m, uint64_t now) {
         if (w->front[k].first < turn && !wir_front_stays(w, k))
             turn = w->front[k].first;
     uint64_t at = turn == UINT64_MAX ? turn : wir_turn_cycle(turn);
-    if (!queue_empty(&w->alloc))
-        at = min_u64(at, queue_head(&w->alloc)->at);
+    if (w->alloc[0] != CORE_NONE)
+        at = min_u64(at, w->ops[w->alloc[0]].at);
     return at > now ? at : now + 1;
 }
 
@@ -386,10 +387,13 @@ static void elapsed(void *m, uint64_t cycles) {
 
 static void describe(const void *m, struct str *out) {
     const struct wir *w = m;
+    uint32_t allocates = 0;
+    for (int32_t id = w->alloc[0]; id != CORE_NONE; id = w->sm->ops[id].next)
+        allocates++;
     str_printf(out,
                "  WIR: %u of %u registers free, %u ops before reuse, %u wait for a pending result, %u for a "
                "register, %u for allocation\n",
-               w->regs.nfree, w->regs.n, before_reuse(w), w->waiting.ops.len, w->starved.len, w->alloc.len);
+               w->regs.nfree, w->regs.n, before_reuse(w), w->waiting.ops.len, w->starved.len, allocates);
 }
 
 static const void *counts(const void *m) {

@@ -25,6 +25,7 @@ enum {
     WIR_MAX_RESULT = 4,    /* registers a control instruction writes, at most */
     WIR_COPY_RESERVE = 64, /* ops kept for copies of registers */
     WIR_FRESH = 2,         /* words written in a cycle without queues */
+    WIR_AHEAD = 3,         /* so many results before one is written, the host fetches its register */
     ALL_LANES = -1,
 };
 
@@ -83,19 +84,20 @@ struct wir_op {
     bool holes;     /* some of its sources were never written */
     uint16_t dst;   /* register of the word in work */
     uint16_t movs;  /* copies under way */
-    int32_t owner;  /* of a copy: the op it belongs to */
+    int16_t owner;  /* of a copy: the op it belongs to */
     uint32_t index; /* place in the reuse buffer */
     uint32_t hash;  /* of the word in work */
     uint64_t stamp;
+    uint64_t at;                   /* when the word in work is at the signature buffer */
     struct reg_map *map;           /* where its first destination is */
     uint32_t (*value)[WARP_LANES]; /* the latches of its destination words */
     uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
     struct rb_tag tag;
 };
-_Static_assert(offsetof(struct wir_op, src) <= 48 && sizeof(struct wir_op) == 128,
-               "eight sources are in the first line");
+_Static_assert(offsetof(struct wir_op, src) <= 56 && sizeof(struct wir_op) == 128,
+               "four sources are in the first line");
 
-/* An op on its way to a stage, which has it in this cycle, or at this turn. */
+/* An op on its way to the reuse stage, which has it at this turn. */
 struct wir_due {
     uint64_t at;
     int32_t op;
@@ -135,10 +137,10 @@ struct wir {
         int32_t op;          /* the first */
         struct wir_due *at;
     } front[COLLECT_KINDS];
-    QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
-    QUEUE(int32_t) unwritten;    /* must be compared with a register that is not written yet */
-    QUEUE(int32_t) starved;      /* need a free register */
-    QUEUE(int32_t) copies;       /* copies that need a collector */
+    int32_t alloc[2];         /* FIFO of ops that were executed, on their way to the signature buffer */
+    QUEUE(int32_t) unwritten; /* must be compared with a register that is not written yet */
+    QUEUE(int32_t) starved;   /* need a free register */
+    QUEUE(int32_t) copies;    /* copies that need a collector */
     struct pendq waiting;
     struct rb rb;
     struct vsb vsb;
@@ -237,12 +239,12 @@ static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, b
 
 /* An entry of this tag enters a buffer: it refers to its sources. */
 static inline void wir_ref_sources(struct wir *w, const struct rb_tag *t) {
-    struct reg_state *of = w->regs.of;
+    uint32_t *refs = w->regs.refs;
     uint32_t set = t->regs, most = w->regs.most_refs;
     w->n.ref_ops += (uint32_t)__builtin_popcount(set);
     for (uint32_t k = 0; k < RB_OPERANDS; k++)
         if (set >> k & 1) {
-            uint32_t all = ++of[t->word[k]].refs;
+            uint32_t all = ++refs[t->word[k]];
             most = all > most ? all : most;
         }
     w->regs.most_refs = most;
