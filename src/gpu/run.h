@@ -35,7 +35,9 @@ struct run {
     uint32_t trial;            /* rounds since it was last seen whether they pay */
     uint64_t plain_until;      /* they do not: until then the machine goes cycle by cycle */
     uint32_t failures;         /* how often in a row they did not */
-    uint64_t drain_from;       /* after a fault: some parts of the machine have come as far as that */
+    bool busy;                 /* memory has much to do */
+    uint64_t seen_packets, seen_insts; /* in its networks, and of SMs, when that was last looked at */
+    uint64_t drain_from;               /* after a fault: some parts of the machine have come as far as that */
 };
 
 /* A block has ended; ctx: the run. */

@@ -21,9 +21,9 @@
  *
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
- * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
- * once, when there is one thread, or SMs that wait for it. Rounds are longer where no reply is about to
- * come. */
+ * beside the SMs in the next round, which is why rounds are then half as long as what is known of replies; or
+ * at once, when there is one thread, memory has little to do, or SMs wait for it. Rounds are longer where no
+ * reply is about to come. */
 #include <string.h>
 
 #include "base/often.h"
@@ -38,16 +38,15 @@ enum {
     TRIAL_TICKS = 12,    /* ... that they had in a round: with fewer ... */
     PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long, ... */
     MOST_DOUBLINGS = 4,  /* ... and twice as long each time in a row, up to this many times */
+    BUSY_INSTS = 8,      /* with fewer instructions for a packet in the networks memory has much to do */
 };
 
 /* Pieces of a round: the memory system, which has most to do, and SMs. */
 enum { MEMORY_PIECE, SM_PIECE };
 
-/* What SMs have noted of accesses to global memory. */
-struct noted {
-    bool writes, all; /* there are some that write; they may write to any line */
-    bool due;         /* some were not carried out, or not as they should have been */
-};
+/* What SMs have noted of accesses to global memory, as bits: some write; they may write to any line; some
+ * were not carried out, or not as they should have been. */
+enum { NOTED_WRITES = 1, NOTED_ALL = 2, NOTED_DUE = 4 };
 
 /* What all others want to know of an SM between rounds is in its first line of the host's cache: it comes
  * from the processor that went through the round. */
@@ -58,7 +57,7 @@ struct strand {
     bool wrong;               /* guesses of its loads may be */
     bool asks;                /* it has ticked since its mechanisms refused a block */
     bool idle, fault;         /* sm_idle, sm_faulted */
-    struct noted noted;
+    uint8_t noted;            /* NOTED_* */
     uint32_t sm;
     uint32_t nended; /* blocks that have ended, and that nobody knows of */
     struct run *run;
@@ -125,6 +124,7 @@ void strands_begin(struct run *r, struct arena *a) {
         m->later_bytes = bytes * m->nsms;
         m->later = xaligned(m->later_bytes);
     }
+    r->seen_packets = memsys_packets(m->mem);
     r->strands = arena_array(a, struct strand, m->nsms);
     r->due = arena_array(a, uint32_t, SM_PIECE + m->nsms);
     r->written = arena_array(a, uint64_t, (UINT16_MAX + 1) / 64);
@@ -219,7 +219,8 @@ static EVERY_TIME void sum_up(struct strand *s) {
     const struct later_count *c = &s->later.touched[LATER_WRITES];
     s->idle = sm_idle(sm);
     s->fault = sm_faulted(sm);
-    s->noted = (struct noted){c->n || c->all, c->all, s->later.due || s->wrong};
+    s->noted = (uint8_t)((c->n ? NOTED_WRITES : 0) | (c->all ? NOTED_WRITES | NOTED_ALL : 0) |
+                         (s->later.due || s->wrong ? NOTED_DUE : 0));
 }
 
 /* Lets an SM go through cycles before end, as far as it can. */
@@ -316,6 +317,19 @@ bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts
     return is_far_from_limit(r) && open_strands(r);
 }
 
+/* Has memory had so much to do of late that it should follow beside the SMs? Else rounds that are as long as
+ * they can be, behind which it follows, take less time than twice as many, since in each of them the host
+ * fetches the state of every SM. */
+static bool memory_is_busy(struct run *r) {
+    uint64_t packets = memsys_packets(r->m->mem), insts = 0;
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        insts += r->strands[i].x.warp_insts;
+    bool busy = (packets - r->seen_packets) * BUSY_INSTS > insts - r->seen_insts;
+    r->seen_packets = packets;
+    r->seen_insts = insts;
+    return busy;
+}
+
 /* Whether it pays to go ahead, after a round. */
 static bool pays(struct run *r) {
     if (++r->trial < TRIAL_ROUNDS)
@@ -326,6 +340,7 @@ static bool pays(struct run *r) {
         r->m->sms[i]->ticks = 0;
     }
     r->trial = 0;
+    r->busy = r->m->threads > 1 && memory_is_busy(r);
     bool enough = ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
     r->failures = enough ? 0 : r->failures;
     return enough;
@@ -369,21 +384,15 @@ struct distance {
     uint64_t blocked_at;    /* the first that one has not because it waits to learn of room in the network */
     bool wants;             /* some SM waits to be given a block */
     bool fault;             /* some SM has one */
-    struct noted noted;
+    uint32_t noted;         /* NOTED_* */
 };
 
-static void note_accesses(struct noted *n, const struct strand *s) {
-    n->writes |= s->noted.writes;
-    n->all |= s->noted.all;
-    n->due |= s->noted.due;
-}
-
-/* The same of all of them. */
-static struct noted noted_accesses(const struct run *r) {
-    struct noted n = {0};
+/* What all of them have noted. */
+static uint32_t noted_accesses(const struct run *r) {
+    uint32_t noted = 0;
     BITS_EACH (&r->open, i)
-        note_accesses(&n, &r->strands[i]);
-    return n;
+        noted |= r->strands[i].noted;
+    return noted;
 }
 
 /* The memory system learns how far an SM has gone. */
@@ -398,7 +407,7 @@ static EVERY_TIME void note_distance(struct distance *d, const struct run *r, co
         d->blocked_at = min_u64(d->blocked_at, s->at);
     d->wants |= wants_block(s);
     d->fault |= s->fault;
-    note_accesses(&d->noted, s);
+    d->noted |= s->noted;
     show_strand(r, s);
 }
 
@@ -465,13 +474,13 @@ static void check_guesses(struct run *r, bool all) {
 
 /* Carries out accesses that issued before cycle end, if that was not done; the SM whose access has a fault,
  * or NO_SLOT. */
-static uint32_t catch_up(struct run *r, uint64_t end, struct noted noted, uint64_t *cycle) {
+static uint32_t catch_up(struct run *r, uint64_t end, uint32_t noted, uint64_t *cycle) {
     uint32_t n = 0, *late = r->due;
     *cycle = end;
-    if (!noted.writes && !noted.due)
+    if (!(noted & (NOTED_WRITES | NOTED_DUE)))
         return NO_SLOT;
-    if (noted.writes)
-        check_guesses(r, noted.all);
+    if (noted & NOTED_WRITES)
+        check_guesses(r, noted & NOTED_ALL);
     BITS_EACH (&r->open, i)
         if (r->strands[i].later.due || r->strands[i].wrong) {
             drop_settled(&r->strands[i], r->m->sms[i]);
@@ -558,7 +567,7 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t last,
 
 /* What SMs have done before cycle end takes effect. The SM with the first fault, and its cycle; NO_SLOT:
  * there is none. any: some have one that was noticed before. */
-static uint32_t settle(struct run *r, uint64_t end, struct noted noted, bool any, uint64_t *cycle) {
+static uint32_t settle(struct run *r, uint64_t end, uint32_t noted, bool any, uint64_t *cycle) {
     uint32_t fault = catch_up(r, end, noted, cycle);
     r->reached = end;
     if (!any || (fault != NO_SLOT && *cycle < end - 1))
@@ -611,10 +620,10 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
     r->reached = r->followed = *now;
-    const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
-    if (beside && !m->crew)
+    const bool shared = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
+    if (shared && !m->crew)
         m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
-    memsys_part(m->mem, *now, &r->open, beside);
+    memsys_part(m->mem, *now, &r->open, shared);
     BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];
@@ -625,6 +634,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     }
     bool blocked = false; /* the last of all SMs waits to learn of room in the network */
     do {
+        const bool beside = shared && r->busy;
         uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(m->mem), r->longest) : r->ahead;
         uint64_t most = beside && !blocked ? (known + 1) / 2 : known;
         r->round_end = min_u64(limit, min_u64(r->followed + known, r->reached + most));

@@ -84,6 +84,10 @@ uint64_t memsys_known(const struct memsys *m) {
     return m->lookahead + max_u64(m->reached, clock_cycle(c, first)) - m->reached;
 }
 
+uint64_t memsys_packets(const struct memsys *m) {
+    return icnt_counters(m->request)->packets + icnt_counters(m->reply)->packets;
+}
+
 void memsys_note_made(struct port *p, uint32_t n, uint64_t now) {
     if (!has_unsent(p)) /* what waited before may still leave in this cycle */
         p->sends_from = max_u64(p->sends_from, now + 1);

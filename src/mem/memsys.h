@@ -115,6 +115,8 @@ uint64_t memsys_lookahead(const struct memsys *m);
 /* How many cycles of replies are known now, all ports having been informed: as many, and more while none is
  * on its way to the network. */
 uint64_t memsys_known(const struct memsys *m);
+/* Packets that the networks have moved. */
+uint64_t memsys_packets(const struct memsys *m);
 /* Lets everything but the ports go through the cycles before end. */
 void memsys_advance(struct memsys *m, uint64_t end);
 /* A port has gone through cycles before at. */
