@@ -138,7 +138,7 @@ EVERY_TIME void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
  * has not let the port come farther. */
 static APART void learn_sends(struct memsys *m, uint32_t sm) {
     struct port *p = &m->port[sm];
-    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+    for (uint32_t k = 0; k < MEM_CLIENTS && p->all_sent != p->sender.all_sent; k++) {
         uint32_t n = p->sender.sent[k] - p->cache[k]->bank.out.head;
         if (n)
             learn_left(m, m->reached - 1, sm, k, n);
