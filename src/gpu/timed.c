@@ -455,6 +455,7 @@ static bool cut(struct run *r, uint64_t end, struct timed_span *span) {
             sm_sleep(sm, end - 1 - sm->now);
         sm_restore(sm);
     }
+    memsys_stop_waiting(r->m->mem, end - 1);
     uint64_t before = r->x->warp_insts;
     r->x->clock = end - before; /* so that %clock goes on from here */
     if (!unbind(r))

@@ -52,6 +52,13 @@ static void count_stall(struct cache *c, uint64_t now) {
     c->stall_at = now;
 }
 
+void cache_stop_waiting(struct cache *c, uint64_t now) {
+    if (mem_accepted(c->why))
+        return;
+    count_stall(c, now);
+    c->why = MEM_HIT;
+}
+
 static bool same_access(const struct cache *c, const struct mem_access *x) {
     return c->stall_line == x->line && c->stall_kind == x->kind && c->stall_sectors == x->sectors &&
            c->stall_flags == x->flags && c->stall_full == x->full;

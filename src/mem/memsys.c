@@ -564,6 +564,12 @@ bool memsys_idle(const struct memsys *m) {
     return true;
 }
 
+void memsys_stop_waiting(struct memsys *m, uint64_t now) {
+    for (uint32_t i = 0; i < m->spec.sms; i++)
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+            cache_stop_waiting(m->port[i].cache[k], now);
+}
+
 void memsys_flush_l1(struct memsys *m) {
     for (uint32_t i = 0; i < m->spec.sms; i++)
         for (uint32_t k = 0; k < MEM_CLIENTS; k++)

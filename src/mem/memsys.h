@@ -82,6 +82,8 @@ uint64_t memsys_next(const struct memsys *m);
 bool memsys_idle(const struct memsys *m);
 /* The same of the caches of one SM. */
 bool memsys_port_idle(const struct memsys *m, uint32_t sm);
+/* A launch is cut: accesses that caches of SMs refused are not offered again (cache_stop_waiting). */
+void memsys_stop_waiting(struct memsys *m, uint64_t now);
 /* Forgets the lines of the SMs' caches, as between kernels; the memory system must be idle. */
 void memsys_flush_l1(struct memsys *m);
 /* The host copied bytes to an address: as much of them as fits lies in L2 now. */

@@ -345,6 +345,25 @@ static void test_cache_stall_count(void **state) {
     assert_memory_equal(&n[0], &n[1], sizeof n[0]);
 }
 
+/* The same when nobody offers it any more from some cycle on; what comes later waits for nothing. */
+static void test_cache_stop_waiting(void **state) {
+    (void)state;
+    for (uint32_t jump = 0; jump < 2; jump++) {
+        struct cache_spec s = small_cache();
+        s.bank.mshrs = 1;
+        struct cache *c = cache_create(&arena, &s, 0);
+        cache_stop_waiting(c, 0);
+        expect_access(c, 0, 0, 0, MEM_MISS);
+        expect_access(c, 1, 1, 0, MEM_STALL_MSHR);
+        for (uint64_t now = 2; now < 30 && !jump; now++)
+            expect_access(c, now, 1, 0, MEM_STALL_MSHR);
+        cache_stop_waiting(c, 29);
+        assert_int_equal(c->n.stall_mshr, 28);
+        expect_access(c, 100, 1, 0, MEM_STALL_MSHR);
+        assert_int_equal(c->n.stall_mshr, 28);
+    }
+}
+
 /* A sectored cache fetches what is touched; sectors of one line come and complete on their own. */
 static void test_cache_sectors(void **state) {
     (void)state;
@@ -977,6 +996,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_cache_merging, free_arena),
         cmocka_unit_test_teardown(test_cache_stalls, free_arena),
         cmocka_unit_test_teardown(test_cache_stall_count, free_arena),
+        cmocka_unit_test_teardown(test_cache_stop_waiting, free_arena),
         cmocka_unit_test_teardown(test_cache_sectors, free_arena),
         cmocka_unit_test_teardown(test_cache_prefetch, free_arena),
         cmocka_unit_test_teardown(test_l1_write_through, free_arena),
