@@ -165,6 +165,7 @@ enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t
  * cycle, and of what it has read loads alone take something, when they issue. If somebody turns out to have
  * written there before, memory.again follows, with the token (31 bits). */
 static inline void core_reads(struct sm *sm, uint64_t line, uint32_t token, uint64_t now) {
+    assert(sm->mech.has >> MECH_AT_memory_again & 1);
     if (sm->later)
         later_note(sm->later, line, now, (int32_t)token);
 }

@@ -41,6 +41,10 @@ const char *mech_wrong(const struct mech_points *p) {
         return "it has lanes.bound, but not lanes.choose, which it has to ask for";
     if (!p->back.result != !p->back.written)
         return "it has one of back.result and back.written, and needs both to own results";
+    if (!p->memory.again != !p->memory.given)
+        return "it has one of memory.again and memory.given, and needs both to read what a launch may write";
+    if (p->life.beside && (p->front.take || p->front.every || p->back.result || p->stream.own_code))
+        return "it says life.beside, but takes instructions or results, or runs code of its own";
     return NULL;
 }
 

@@ -805,6 +805,10 @@ static void test_owners(void **state) {
     diag_free(&d);
 }
 
+static void read_again(void *m, uint32_t token) {
+    (void)m, (void)token;
+}
+
 /* A mechanism that lacks a point which another of its points needs is refused. */
 static void test_whole(void **state) {
     (void)state;
@@ -819,6 +823,9 @@ static void test_whole(void **state) {
         {{.back = {.result = take_result}}, "needs both"},
         {{.lanes = {.bound = bound}}, "lanes.choose"},
         {{.life = {.any_order = true}, .watch = {.written = second_written}}, "life.any_order"},
+        {{.memory = {.again = read_again}}, "needs both"},
+        {{.life = {.beside = true}, .front = {.every = true}}, "life.beside"},
+        {{.life = {.beside = true}, .stream = {.own_code = true}}, "life.beside"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         struct mechanism mech = {.name = "half", .points = wrong[k].points};
