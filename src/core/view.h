@@ -228,7 +228,8 @@ static inline void core_concern(struct sm *sm, const void *state, uint64_t warps
     sm->mech.concern = all;
 }
 /* The mechanism of this state, if it is alone, is not told of the program's ops at a point of watch: issued,
- * collected, retire. It still is of those that it injects. For life.start. */
+ * collected, retire. It still is of those that it injects. For life.start. A copy of the stages that is
+ * compiled for it goes by life.ignores alone. */
 void core_ignore(struct sm *sm, const void *state, enum mech_point point);
 /* The launch that begins is none for the copy of the stages that is compiled for the mechanism, which calls
  * this. For life.start. */
