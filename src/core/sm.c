@@ -226,13 +226,13 @@ void sm_halt(struct sm *sm, uint64_t now) {
 }
 
 bool sm_quiet(const struct sm *sm) {
-    uint32_t unused = 0;
+    uint32_t unused = (uint32_t)(CORE_OPS - sm->fresh_op);
     if (sm->outstanding || sm->hold_count || ready_warps(sm))
         return false;
     for (uint64_t left = sm->resident; left; left &= left - 1)
         if (sm->warps[__builtin_ctzll(left)].inflight)
             return false;
-    for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
+    for (int32_t op = sm->free_op; op != CORE_NONE && op < sm->fresh_op; op = next_free_op(sm, op))
         unused++;
     return unused == CORE_OPS;
 }
