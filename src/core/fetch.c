@@ -70,6 +70,7 @@ static APART void drop_decoded(struct sm *sm, uint32_t s, uint32_t at) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->buffer[at % CORE_BUFFER];
     assert(!cw->needs[pc].control);
+    cw->x->skipped++;
     TELL(sm, tell_skip(sm, s, pc));
     for (uint32_t k = 0; k < cw->arriving; k++)
         cw->buffer[(at + k) % CORE_BUFFER] = cw->buffer[(at + k + 1) % CORE_BUFFER];
@@ -367,6 +368,7 @@ void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
     struct core_warp *cw = &sm->warps[warp];
     assert(SKIPS(sm) && core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
     assert(!cw->needs[pc].control);
+    cw->x->skipped++;
     TELL(sm, tell_skip(sm, warp, pc));
     cw->skips |= 1u << (pc - cw->fetch_pc);
     if (!(cw->skips & 1))

@@ -197,7 +197,8 @@ struct exec {
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
-    uint64_t passed;    /* warp instructions that a mechanism let warps pass over; they are in neither */
+    uint64_t passed;    /* warp instructions that a mechanism let warps pass over; they are in neither ... */
+    uint64_t skipped;   /* ... and those that it lets them, which are perhaps more yet */
     uint64_t waited;    /* what a functional run counts as instructions besides: accesses that spin, sleep */
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */

@@ -83,12 +83,20 @@ static bool suits(const struct run *r) {
            r->ahead >= FEW_CYCLES && m->core.sleep && later_suits(r->x->img);
 }
 
-/* Instructions that warps may pass over as soon as one issues that is before them: those behind it that were
- * not executed when mechanisms have a say in that. */
-static uint64_t most_passed(const struct run *r) {
+/* Instructions that mechanisms let the warps of all SMs skip in so many cycles, at most: those of the code,
+ * as no warp comes further than to its end or back without issuing any; fewer if somebody says how many it
+ * skips in a cycle, beside which it drops some of those that were fetched. */
+static uint64_t most_skipped(const struct run *r, uint64_t cycles) {
     const struct machine *m = r->m;
-    bool passes = m->sms[0]->mech.has & UINT64_C(1) << MECH_AT_stream_decoded;
-    return passes ? (uint64_t)m->nsms * m->core.warps * r->x->img->ncode : 0;
+    const struct core_spec *s = &m->core;
+    const struct mech_stack *mech = &m->sms[0]->mech;
+    if (!(mech->has & UINT64_C(1) << MECH_AT_stream_decoded))
+        return 0;
+    uint64_t warps = r->per_sm * r->warps, most = mech->owner[MECH_stream].points->stream.most;
+    uint64_t fetched = (cycles * s->fetch_groups + warps) * s->fetch_width;
+    uint64_t code = warps * r->x->img->ncode,
+             each = most ? min_u64(code, warps * most * cycles + fetched) : code;
+    return m->nsms * each;
 }
 
 /* Instructions that an SM issues in so many cycles, at most. */
@@ -136,7 +144,7 @@ void strands_begin(struct run *r, struct arena *a) {
         s->sm = i;
         s->x = *r->x;
         s->x.executed = arena_array(a, uint64_t, r->x->img->ncode + 1u);
-        s->x.warp_insts = s->x.thread_insts = s->x.passed = s->x.divergent = s->x.waited = 0;
+        s->x.warp_insts = s->x.thread_insts = s->x.passed = s->x.skipped = s->x.divergent = s->x.waited = 0;
         if (r->x->img->nstreams) /* what instructions take from queues is put there (BANK_QUEUE) */
             s->x.pool = own_pool(r->x, a);
         s->later = (struct later){.at = m->later + i * bytes, .size = bytes};
@@ -283,7 +291,7 @@ static void go_piece(void *ctx, uint32_t piece) {
 static void set_longest(struct run *r, uint64_t cycles) {
     const struct machine *m = r->m;
     r->longest = cycles;
-    r->most_insts_ahead = 2 * ((uint64_t)most_issues(m, cycles) * m->nsms + most_passed(r));
+    r->most_insts_ahead = 2 * ((uint64_t)most_issues(m, cycles) * m->nsms + most_skipped(r, cycles));
 }
 
 /* Is it sure that no limit of executed instructions is reached before all SMs have gone through as many
@@ -291,7 +299,7 @@ static void set_longest(struct run *r, uint64_t cycles) {
 static bool is_far_from_limit(const struct run *r) {
     uint64_t n = r->most_insts_ahead;
     for (uint32_t i = 0; r->most_insts < UINT64_MAX && i < r->m->nsms; i++)
-        n += r->strands[i].x.warp_insts + r->strands[i].x.passed;
+        n += r->strands[i].x.warp_insts + r->strands[i].x.skipped;
     return n < r->most_insts;
 }
 

@@ -186,6 +186,8 @@ struct mech_stream {
      * issued. The path stands at it, so that a mechanism which computes the result elsewhere can let it take
      * effect (warp_step). */
     void (*passed)(void *m, uint32_t warp, uint32_t pc);
+    /* Instructions of a warp that it skips in a cycle at most; 0: it does not say. */
+    uint32_t most;
     /* It runs instructions of its own (core_stream_open), whose registers no other mechanism can hold. */
     bool own_code;
 };

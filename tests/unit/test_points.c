@@ -395,7 +395,7 @@ static const struct mech_points all_points = {
     .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false, false, false, 0},
     .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
     .gate = {eligible, slots, refused},
-    .stream = {fetch, decoded, recalled, passed, false},
+    .stream = {fetch, decoded, recalled, passed, 0, false},
     .lanes = {choose, bound},
     .registers = {.fill = fill, .place = place, .restore = restore, .holds = holds},
     .values = {sources},

@@ -231,7 +231,8 @@ MECHANISM(darsie) = {
                       .issued = darsie_issued,
                       .result = darsie_result,
                       .retire = darsie_retire},
-            .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded, .recalled = darsie_recalled},
+            .stream =
+                {.fetch = darsie_fetch, .decoded = darsie_decoded, .recalled = darsie_recalled, .most = 1},
             .registers = {.fill = darsie_fill,
                           .place = darsie_place,
                           .own = darsie_own,
