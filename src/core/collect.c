@@ -154,13 +154,18 @@ static EVERY_TIME bool has_own(struct sm *sm, int32_t id, bool write) {
            (HAS(sm, registers, own) && MECHS(sm) == 1 && OWNER(sm, registers, own, id, write));
 }
 
+/* Asks for the operands of an op where the owner of the registers, who is alone, says that they lie. */
+static APART void collect_placed(struct sm *sm, int32_t id) {
+    owner_collect(sm, id, OWNER(sm, registers, places, id));
+}
+
 EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
     if (shape == SHAPE_ANY || (shape < SHAPE_BASE && !lone_served(sm)))
         collect_op(sm, id);
     else if (shape >= SHAPE_BASE || has_own(sm, id, false))
         collect_own(sm, id, op, shape);
     else if (HAS(sm, registers, places) && MECHS(sm) == 1)
-        owner_collect(sm, id, OWNER(sm, registers, places, id));
+        collect_placed(sm, id);
     else
         collect_op(sm, id);
 }
@@ -435,8 +440,19 @@ static EVERY_TIME bool write_granted(struct sm *sm, int32_t id, struct core_op *
     return true;
 }
 
-/* One of these, as may be. */
+/* Destinations of an op that has nothing to write leave the scoreboard: nobody was active. */
+static EVERY_TIME void clear_unwritten(struct sm *sm, const struct core_op *op, struct core_warp *cw) {
+    if (__builtin_expect(op->need->nwrites, 0))
+        clear_all(sm, op, cw);
+}
+
+/* One of these, as may be; an instruction of the program that has nothing to write ends at once. */
 static EVERY_TIME bool write_with_mechs(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
+    if (!op->writes && op->pc != CORE_NO_PC) {
+        clear_unwritten(sm, op, cw);
+        end_written(sm, id, op, cw);
+        return true;
+    }
     if (ANY_ORDER(sm) || (HAS(sm, registers, own) && has_own(sm, id, true)))
         return write_told(sm, id, op, cw);
     return HAS(sm, banks, write) && !HAS(sm, registers, place) && write_granted(sm, id, op, cw);
@@ -450,11 +466,13 @@ static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *o
     if (BESIDE(shape)) {
         if (shape < SHAPE_BASE && HAS(sm, watch, result) && op->need->memory)
             point_watch_result(sm, id);
-        if (!op->need->nwrites)
+        bool injected = is_injected(op, shape);
+        if (!op->writes && !injected) {
+            clear_unwritten(sm, op, cw);
             leave_op(sm, id, op, cw, shape);
-        else if (is_injected(op, shape) ||
-                 !(shape < SHAPE_BASE && HAS(sm, banks, arbitrate) ? write_granted(sm, id, op, cw)
-                                                                   : write_at_once(sm, id, op, cw, shape)))
+        } else if (injected ||
+                   !(shape < SHAPE_BASE && HAS(sm, banks, arbitrate) ? write_granted(sm, id, op, cw)
+                                                                     : write_at_once(sm, id, op, cw, shape)))
             request_write(sm, id);
         return;
     }
