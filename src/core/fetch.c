@@ -65,6 +65,18 @@ static void pass_skipped(struct sm *sm, uint32_t s) {
     path_pass(sm, s, from, cw->next);
 }
 
+/* Somebody looks at a warp in this cycle, which is not far away. */
+static EVERY_TIME void look_soon(struct sm *sm, uint32_t s, uint64_t cycle) {
+    uint32_t slot = (uint32_t)cycle % CORE_ARRIVALS;
+    sm->arrivals[slot] |= warp_bit(s);
+    sm->arrive_slots |= UINT64_C(1) << slot;
+}
+
+/* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
+static void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t now) {
+    look_soon(sm, s, min_u64(cycle, now + CORE_ARRIVALS - 1));
+}
+
 /* An instruction that was decoded does not enter the buffer, and all behind it move up. */
 static APART void drop_decoded(struct sm *sm, uint32_t s, uint32_t at) {
     struct core_warp *cw = &sm->warps[s];
@@ -74,27 +86,42 @@ static APART void drop_decoded(struct sm *sm, uint32_t s, uint32_t at) {
     TELL(sm, tell_skip(sm, s, pc));
     for (uint32_t k = 0; k < cw->arriving; k++)
         cw->buffer[(at + k) % CORE_BUFFER] = cw->buffer[(at + k + 1) % CORE_BUFFER];
-    if (!cw->buffered)
+    if (!cw->buffered) {
         pass_skipped(sm, s);
+        warp_turn(sm, cw, warp_bit(s));
+    }
 }
 
-/* Asks the owner of the stream what becomes of each instruction that was decoded. */
-static EVERY_TIME void decode_each(struct sm *sm, struct core_warp *cw, uint32_t s, uint64_t now) {
-    sm->holding &= ~warp_bit(s);
-    while (cw->arriving) {
+/* An instruction that was decoded stays where it is. */
+static APART void wait_decoded(struct sm *sm, uint32_t s, enum mech_decode verdict, uint64_t now) {
+    if (verdict == DECODE_HOLD)
+        sm->holding |= warp_bit(s);
+    if (verdict == DECODE_WAIT || WATCHED(sm))
+        look_at(sm, s, now + 1, now);
+}
+
+/* Asks the owner of the stream what becomes of each of n instructions that were decoded; returns how many of
+ * them wait. */
+static EVERY_TIME uint32_t decode_each(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t n,
+                                       uint64_t now) {
+    uint32_t left = n;
+    if (__builtin_expect(sm->holding >> s & 1, 0))
+        sm->holding ^= warp_bit(s);
+    while (left) {
         uint32_t at = cw->first + cw->buffered, pc = cw->buffer[at % CORE_BUFFER];
         enum mech_decode verdict = OWNER(sm, stream, decoded, s, pc, now);
-        if (verdict == DECODE_HOLD)
-            sm->holding |= warp_bit(s);
-        if (verdict == DECODE_HOLD || verdict == DECODE_WAIT)
-            return;
+        if (__builtin_expect(verdict == DECODE_HOLD || verdict == DECODE_WAIT, 0)) {
+            wait_decoded(sm, s, verdict, now);
+            break;
+        }
         sm->n.decoded++;
-        cw->arriving--;
+        cw->arriving = (uint8_t)--left;
         if (__builtin_expect(verdict == DECODE_KEEP, 1))
             cw->buffered++;
         else
             drop_decoded(sm, s, at);
     }
+    return left;
 }
 
 /* Instructions from the one that a fetch reads first to the end of its line, or of the code. */
@@ -108,9 +135,12 @@ static EVERY_TIME uint32_t fetch_limit(const struct sm *sm, const struct core_wa
     return cw->most < room ? cw->most : room;
 }
 
-/* The instructions themselves, where none is skipped. */
+/* The instructions themselves, where none is skipped. There is one at least that a fetch reads. */
 static EVERY_TIME uint32_t fetch_count(const struct sm *sm, const struct core_warp *cw) {
-    uint32_t most = fetch_limit(sm, cw), left = fetch_left(cw);
+    uint32_t most = fetch_limit(sm, cw);
+    if (most <= 1)
+        return most;
+    uint32_t left = fetch_left(cw);
     return left < most ? left : most;
 }
 
@@ -129,11 +159,9 @@ static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t 
     }
 }
 
-/* Instructions have come for a fetch: as many as there is room for now. */
-static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
-    struct core_warp *cw = &sm->warps[s];
-    uint32_t pc = cw->fetch_pc, end = pc + fetch_left(cw), most = fetch_limit(sm, cw), n = 0;
-    uint32_t at = cw->first + cw->buffered, skips = cw->skips;
+/* Instructions have come for a fetch: as many as there is room for now, which is returned. */
+static EVERY_TIME uint32_t bring(struct sm *sm, struct core_warp *cw, uint32_t s) {
+    uint32_t pc = cw->fetch_pc, at = cw->first + cw->buffered, skips = cw->skips, n = 0;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
     if (__builtin_expect(!skips, 1)) {
         n = fetch_count(sm, cw);
@@ -141,6 +169,7 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
             cw->buffer[(at + k) % CORE_BUFFER] = pc + k;
         pc += n;
     } else {
+        uint32_t end = pc + fetch_left(cw), most = fetch_limit(sm, cw);
         for (; n < most && pc < end; pc++, skips >>= 1)
             if (!(skips & 1))
                 cw->buffer[(at + n++) % CORE_BUFFER] = pc;
@@ -155,10 +184,11 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     cw->found = NEVER;
     if (__builtin_expect(!n, 0))
         warp_buffer(sm, s);
+    return n;
 }
 
 void buffer_found(struct sm *sm, uint32_t s) {
-    bring(sm, s);
+    bring(sm, &sm->warps[s], s);
 }
 
 /* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
@@ -186,31 +216,13 @@ uint64_t fetch_wakes(const struct sm *sm, uint64_t now, uint64_t end) {
     return end;
 }
 
-/* Somebody looks at a warp in this cycle, which is not far away. */
-static EVERY_TIME void look_soon(struct sm *sm, uint32_t s, uint64_t cycle) {
-    uint32_t slot = (uint32_t)cycle % CORE_ARRIVALS;
-    sm->arrivals[slot] |= warp_bit(s);
-    sm->arrive_slots |= UINT64_C(1) << slot;
-}
-
-/* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
-static void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t now) {
-    look_soon(sm, s, min_u64(cycle, now + CORE_ARRIVALS - 1));
-}
-
-/* What has been decoded enters the warp's buffer. */
-static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
-    struct core_warp *cw = &sm->warps[s];
+/* What has been decoded, n instructions, enters the warp's buffer. */
+static EVERY_TIME void enter(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t n, uint64_t now) {
     if (HAS(sm, stream, decoded)) {
-        uint32_t before = cw->arriving, next = cw->next;
-        decode_each(sm, cw, s, now);
-        if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
-            look_at(sm, s, now + 1, now);
-        if (cw->arriving == before && !sm->probe) /* all of them wait */
+        uint32_t left = decode_each(sm, cw, s, n, now);
+        if (left == n && !WATCHED(sm))
             return;
-        if (__builtin_expect(cw->next != next, 0)) /* some were dropped */
-            warp_turn(sm, cw, warp_bit(s));
-        if (__builtin_expect(cw->arriving || !cw->buffered, 0)) {
+        if (__builtin_expect(left || !cw->buffered, 0)) {
             warp_buffer(sm, s);
         } else {
             uint64_t bit = warp_bit(s);
@@ -269,9 +281,7 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, enum core_shape sha
             enter_plain(sm, cw, s);
             continue;
         }
-        if (cw->found <= now)
-            bring(sm, s);
-        enter(sm, s, now);
+        enter(sm, cw, s, cw->found <= now ? bring(sm, cw, s) : cw->arriving, now);
     }
 }
 
@@ -317,7 +327,7 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
     cw->arrive = now + sm->spec->decode;
     sm->arriving |= warp_bit(s);
     look_at(sm, s, cw->arrive, now);
-    bring(sm, s);
+    bring(sm, cw, s);
 }
 
 /* With watchers, fetches that hit are answered when they are, in the order of the groups. */
@@ -326,7 +336,7 @@ static APART void answer_hits(struct sm *sm, uint64_t now) {
         for (uint64_t left = sm->arriving & sm->fetch_group[g]; left; left &= left - 1) {
             uint32_t s = (uint32_t)__builtin_ctzll(left);
             if (sm->warps[s].found <= now)
-                bring(sm, s);
+                bring(sm, &sm->warps[s], s);
         }
 }
 
@@ -375,9 +385,12 @@ void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
         return;
     for (; cw->skips & 1; cw->skips >>= 1)
         cw->fetch_pc++;
-    if (!cw->buffered)
-        pass_skipped(sm, warp);
-    warp_update(sm, warp);
+    if (cw->fetch_pc >= cw->ncode) /* of what its buffer holds nothing has changed */
+        sm->hungry &= ~warp_bit(warp);
+    if (cw->buffered)
+        return;
+    pass_skipped(sm, warp);
+    warp_turn(sm, cw, warp_bit(warp));
 }
 
 void core_ask(struct sm *sm, uint32_t warp) {
