@@ -86,6 +86,12 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, enum core_s
     warp_update(sm, s);
 }
 
+/* The same of an instruction that is no control instruction: most often it is known where the path goes on.
+ */
+static APART void advance_other(struct sm *sm, uint32_t s, uint32_t pc) {
+    warp_advance(sm, s, pc, SHAPE_HERE);
+}
+
 void warp_fault(struct sm *sm, const struct core_warp *cw) {
     sm->halts |= HALT_FAULT;
     if (cw->x == sm->x)
@@ -262,7 +268,9 @@ static EVERY_TIME bool goes_on(const struct simt_entry *e) {
 }
 
 /* An instruction that changes nothing but registers. Its values are computed when all else is done, if nobody
- * is told of it: then there is less to remember meanwhile. */
+ * is told of it: then there is less to remember meanwhile. Where it is asked every time whether somebody
+ * wants to be told they are computed first, as one copy of this is then enough: the code of two is too much
+ * for the host's cache. */
 static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m,
                                        uint64_t now, bool told, enum core_shape shape) {
     const struct core_need *need = cw->need;
@@ -273,7 +281,7 @@ static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint
     struct core_op *op;
     int32_t id = begin_op(sm, cw, s, m, &op);
     warp_pass(cw->x, e, op->lanes);
-    if (told)
+    if (told || ASKS_ISSUE)
         warp_compute(cw->x, cw->w, need->i, m);
     expect_result(cw, op, need, m);
     if (!told || !offer(sm, id, now))
@@ -283,8 +291,8 @@ static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint
     if (alone)
         step_on(sm, cw, s, false, shape);
     else
-        warp_advance(sm, s, pc, shape);
-    if (!told)
+        advance_other(sm, s, pc);
+    if (!told && !ASKS_ISSUE)
         warp_compute(cw->x, cw->w, need->i, m);
     return alone;
 }
@@ -301,7 +309,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     bool steps = need->steps && (shape >= SHAPE_USUAL || !cw->x->watch), spins = false;
     if (shape < SHAPE_BASE && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    bool told = shape < SHAPE_BASE && TELLS_ISSUE(sm) && need->told;
+    bool told = shape < SHAPE_BASE && TELLS_ISSUE(sm) && TELLS_OF(need);
     if (told)
         prepare_operands(sm, s, i, m);
     struct core_op *op;
@@ -334,7 +342,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
         if (alone)
             *alone = true;
     } else {
-        warp_advance(sm, s, pc, shape);
+        advance_other(sm, s, pc);
     }
     return id;
 }
@@ -351,11 +359,13 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     const struct core_need *need = cw->need;
     uint32_t m = active_lanes(cw, cw->w->top, need->i);
     bool all = shape >= SHAPE_BASE || (shape == SHAPE_USUAL && !HAS(sm, lanes, choose));
-    bool told = shape < SHAPE_BASE && TELLS_ISSUE(sm) && need->told;
+    bool told = shape < SHAPE_BASE && TELLS_ISSUE(sm) && TELLS_OF(need);
     if (told && HAS(sm, registers, silent) && MECHS(sm) == 1 && need->computes)
         told = !OWNER(sm, registers, silent, s);
     if (all && __builtin_expect(need->computes, 1)) {
-        if (told)
+        if (ASKS_ISSUE)
+            *alone = issue_computing(sm, cw, s, m, now, told, shape);
+        else if (told)
             *alone = issue_computing(sm, cw, s, m, now, true, shape);
         else
             *alone = issue_computing(sm, cw, s, m, now, false, shape);

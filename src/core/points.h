@@ -7,7 +7,8 @@
 
 /* What the stages ask of the stack: how many mechanisms there are, whether one has a point, who is called
  * there and with which state, whether it skips instructions, takes every op at issue, does not care for the
- * order of results, wants issue slots or has gates that are not open.
+ * order of results, wants issue slots or has gates that are not open; which warps run code of its own or
+ * concern its gates and slots, and whether it is told of an instruction, or asked whether it wants to be.
  *
  * A mechanism that is alone on the machine has a copy of the stages of its own, compiled together with it and
  * with its struct's name as CORE_ALONE (meson.build): most answers are constants there, and points are calls
@@ -29,12 +30,16 @@ extern const struct mechanism CORE_ALONE;
 #define OWNER_STATE(sm, group)  ((sm)->mech.at[0].state)
 #define SKIPS(sm)               (CORE_ALONE.points.stream.fetch || CORE_ALONE.points.stream.decoded)
 #define TAKES_EVERY(sm)         CORE_ALONE.points.front.every
+#define STREAMS(sm)             (CORE_ALONE.points.stream.own_code ? (sm)->streaming : 0)
 #define ANY_ORDER(sm)           CORE_ALONE.points.life.any_order
 #define SLOTS(sm)               (CORE_ALONE.points.gate.slots ? (sm)->mech.slots : SLOTS_NEVER)
 #define GATES(sm)               (CORE_ALONE.points.gate.eligible ? (sm)->mech.gates : 0)
+#define CONCERN(sm)             (CORE_ALONE.points.gate.slots || CORE_ALONE.points.gate.eligible ? (sm)->mech.concern : 0)
 #define BESIDE(shape)           ((shape) >= SHAPE_BASE || CORE_ALONE.points.life.beside)
 #define SHAPE_BESIDE            SHAPE_USUAL
+#define ASKS_ISSUE              (CORE_ALONE.points.registers.silent != NULL)
 #define INJECTS(sm)             (!CORE_ALONE.points.life.beside || CORE_ALONE.points.gate.slots)
+#define TELLS_OF(need)          (!CORE_ALONE.concerns || (need)->told)
 #define TELLS_ISSUE(sm)                                                                                      \
     (HAS(sm, registers, fill) || HAS(sm, values, sources) || HAS(sm, watch, before) ||                       \
      HAS(sm, watch, issued) || HAS(sm, front, take) || TAKES_EVERY(sm))
@@ -48,12 +53,16 @@ extern const struct mechanism CORE_ALONE;
 #define OWNER_STATE(sm, group)  ((sm)->mech.owner[MECH_##group].state)
 #define SKIPS(sm)               ((sm)->mech.skips)
 #define TAKES_EVERY(sm)         ((sm)->mech.takes_every)
+#define STREAMS(sm)             ((sm)->streaming)
 #define ANY_ORDER(sm)           ((sm)->mech.any_order)
 #define SLOTS(sm)               ((sm)->mech.slots)
 #define GATES(sm)               ((sm)->mech.gates)
+#define CONCERN(sm)             ((sm)->mech.concern)
 #define BESIDE(shape)           ((shape) >= SHAPE_BASE)
 #define SHAPE_BESIDE            SHAPE_BASE
+#define ASKS_ISSUE              false
 #define INJECTS(sm)             true
+#define TELLS_OF(need)          ((need)->told)
 #define TELLS_ISSUE(sm)         true
 #endif
 

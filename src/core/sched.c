@@ -68,7 +68,7 @@ static enum probe_state state_of_shortage(enum shortage why) {
 
 /* The warp's next instruction takes a slot. True when that changed nothing of other warps. */
 static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, enum core_shape shape) {
-    bool program = BESIDE(shape) || !(sm->streaming >> s & 1), alone = false;
+    bool program = BESIDE(shape) || !(STREAMS(sm) >> s & 1), alone = false;
     warp_issue(sm, s, now, &alone, shape);
     sm->n.warp_insts += program;
     sm->n.slot_issued += program;
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
         set &= sched_active(sm, sched);
     uint32_t slots = shape >= SHAPE_USUAL ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    bool told = shape < SHAPE_BASE && (all & sm->mech.concern || SLOTS(sm) == SLOTS_ALWAYS);
+    bool told = shape < SHAPE_BASE && (all & CONCERN(sm) || SLOTS(sm) == SLOTS_ALWAYS);
     if (told && SLOTS(sm)) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;

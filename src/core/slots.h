@@ -47,7 +47,7 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
 
 /* Warps that are ready, but taken out of scheduling by a mechanism. */
 static inline uint64_t held_back(const struct sm *sm, enum core_shape shape) {
-    return BESIDE(shape) ? 0 : sm->parked & sm->clear & ~sm->streaming;
+    return BESIDE(shape) ? 0 : sm->parked & sm->clear & ~STREAMS(sm);
 }
 
 /* Counts slots of a scheduler in which nothing issued; tried: warps that were ready. */
