@@ -114,7 +114,7 @@ static void start(void *m, const void *marks) {
     d->on = d->regs && redundant;
     d->row = (d->sm->x->img->prog->nregs + 7u) / 8 * 8;
     d->broken = false;
-    d->majority = d->waiting = d->leaving = d->held = 0;
+    d->majority = d->waiting = d->leaving = d->held = d->ordering = 0;
     d->in_use = d->elected = d->turn = 0;
     d->elected_at = UINT64_MAX;
     d->copies.len = d->nreading = 0;

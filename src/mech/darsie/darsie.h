@@ -62,6 +62,7 @@ struct darsie_entry {
     uint64_t generation; /* of all entries, one after the other */
     uint64_t done;       /* warps that have passed */
     uint64_t standing;   /* warps that stand before it; true only of those of darsie.standing */
+    uint64_t awaited;    /* warps with an instruction at decode that waits for it; perhaps others, too */
     uint16_t dst[DARSIE_WORDS];
     /* Serials of the leader's sources, and of what a guarded result keeps: a register that was freed and
      * given to another value is another version. 0: private. Only those that the instruction has are set. */
@@ -113,8 +114,12 @@ struct darsie {
      * every cycle of that. */
     uint64_t held, looking;
     uint64_t held_at[CORE_MAX_WARPS];
-    /* Warps with a control instruction in their buffer; those of which it is not known. */
-    uint64_t behind, changed;
+    /* Warps with a control instruction in their buffer; those of which it is not known. Those that may have
+     * one with the mark `ordered` there. */
+    uint64_t behind, changed, ordering;
+    /* Those of which an instruction that was decoded may not enter the buffer at once: all warps that leave,
+     * wait, are held or blocked, behind a control instruction or not known to be, and perhaps others. */
+    uint64_t special;
     uint64_t generation;
     uint32_t turn; /* warp whose pc the coalescer looks at first */
     /* Warps that found an entry in which all is as it must be but that its leader has not written back, and
@@ -190,6 +195,12 @@ static inline bool darsie_renames(const struct darsie *d, uint32_t warp) {
 static inline void darsie_ask(struct darsie *d, uint64_t warps) {
     for (uint64_t left = warps & d->held; left; left &= left - 1)
         core_ask(d->sm, (uint32_t)__builtin_ctzll(left));
+}
+
+/* The same of those that wait for an entry, with which something has happened. */
+static inline void darsie_ask_awaiting(struct darsie *d, struct darsie_entry *e) {
+    darsie_ask(d, e->awaited);
+    e->awaited = 0;
 }
 
 /* The latch of a warp's register holds the value of this register of the block. */
@@ -289,8 +300,15 @@ struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc);
 /* Makes the warp the leader of pc, if it can be: false, with the reason counted, when it executes privately.
  */
 bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc);
-/* Are the sources of the warp those of the entry's leader? */
-bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, uint32_t warp, uint32_t pc);
+/* Are the sources of the warp, of which some must be of the leader's versions, those of the entry's leader?
+ */
+bool darsie_same_versions(const struct darsie *d, const struct darsie_entry *e, uint32_t warp, uint32_t pc);
+/* The same of any instruction. */
+static inline bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, uint32_t warp,
+                                       uint32_t pc) {
+    const struct darsie_mark *m = &d->marks[pc];
+    return !(m->versions || m->old_version) || darsie_same_versions(d, e, warp, pc);
+}
 /* The warp takes the entry's result. */
 void darsie_follow(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e);
 /* The warp has passed; with the last one the entry goes. */

@@ -32,15 +32,22 @@ static inline uint64_t behind_control(struct darsie *d, uint64_t warps) {
     return d->behind & warps;
 }
 
+/* The warp may have one with the mark `ordered` in its buffer: has it? */
+static APART bool still_ordering(struct darsie *d, uint32_t warp) {
+    set_bit(&d->ordering, warp_bit(warp), buffers_ordered(d, &d->sm->warps[warp]));
+    return d->ordering & warp_bit(warp);
+}
+
 /* A load may not pass an older store of its own warp. */
-static bool out_of_order(const struct darsie *d, uint32_t warp, const struct darsie_mark *m) {
-    return m->load && darsie_keeps(d, RULE_ORDER) && buffers_ordered(d, &d->sm->warps[warp]);
+static bool out_of_order(struct darsie *d, uint32_t warp, const struct darsie_mark *m) {
+    return m->load && d->ordering & warp_bit(warp) && darsie_keeps(d, RULE_ORDER) && still_ordering(d, warp);
 }
 
 /* What a warp finds when it looks its next instruction up. */
 enum found { FOUND_NONE, FOUND_WAIT, FOUND_OTHER, FOUND_READY };
 
-static enum found darsie_look(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e) {
+static EVERY_TIME enum found darsie_look(struct darsie *d, uint32_t warp, uint32_t pc,
+                                         struct darsie_entry *e) {
     if (!e)
         return FOUND_NONE;
     if (out_of_order(d, warp, &d->marks[pc]))
@@ -68,26 +75,6 @@ static void stand(struct darsie *d, uint32_t warp, struct darsie_entry *e) {
     d->standing |= warp_bit(warp);
 }
 
-/* An entry was found for the warp's pc. It may fetch; or it skips, or waits for what it will skip. */
-static bool may_fetch(struct darsie *d, uint32_t warp, struct darsie_entry *e) {
-    uint32_t pc = d->sm->warps[warp].fetch_pc;
-    switch (darsie_look(d, warp, pc, e)) {
-    case FOUND_WAIT:
-        d->n.waits++;
-        if (!out_of_order(d, warp, &d->marks[pc]))
-            stand(d, warp, e);
-        return false;
-    case FOUND_READY:
-        d->standing &= ~warp_bit(warp);
-        darsie_follow(d, warp, pc, e);
-        core_skip(d->sm, warp, pc);
-        d->n.skipped++;
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Those of these warps, all of a block, that stand at the pc behind the same branches. */
 static EVERY_TIME uint64_t at_pc(const struct darsie *d, uint64_t warps, uint32_t pc, uint64_t history) {
     const struct core_warp *all = d->sm->warps;
@@ -101,26 +88,54 @@ static EVERY_TIME uint64_t at_pc(const struct darsie *d, uint64_t warps, uint32_
     return same;
 }
 
-/* Entries that were found in a cycle, each for some warps. */
-struct found_entries {
-    uint32_t n;
-    uint64_t all; /* these warps */
-    uint64_t warps[DARSIE_MOST];
-    struct darsie_entry *entry[DARSIE_MOST];
-};
+/* An entry was found for a warp's pc. It may fetch; or it skips, or waits for what it will skip. */
+static EVERY_TIME bool may_fetch(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e) {
+    if (!e->valid) /* the last that it was for has gone on before this one in turn */
+        return true;
+    if (out_of_order(d, warp, &d->marks[pc])) {
+        d->n.waits++;
+        return false;
+    }
+    if (!darsie_same_sources(d, e, warp, pc))
+        return true;
+    if (e->pending) {
+        d->n.waits++;
+        stand(d, warp, e);
+        return false;
+    }
+    d->standing &= ~warp_bit(warp);
+    darsie_follow(d, warp, pc, e);
+    core_skip(d->sm, warp, pc);
+    d->n.skipped++;
+    return false;
+}
 
-/* Warps for which an entry was found go on in turn, those above first; returns those that may not fetch. */
-static APART uint64_t may_not_fetch(struct darsie *d, const struct found_entries *f, uint64_t above) {
+/* Warps that stand at the pc of an entry go on in turn, those above first; returns those that may not fetch.
+ */
+static APART uint64_t may_not_fetch(struct darsie *d, struct darsie_entry *e, uint32_t pc, uint64_t warps,
+                                    uint64_t above) {
     uint64_t stay = 0;
-    for (uint64_t left = f->all, bit; left; left ^= bit) {
-        uint32_t warp = (uint32_t)__builtin_ctzll(left & above ? left & above : left), k = 0;
+    for (uint64_t left = warps, bit; left; left ^= bit) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left & above ? left & above : left);
         bit = warp_bit(warp);
-        while (!(f->warps[k] & bit))
-            k++;
-        if (f->entry[k]->valid && !may_fetch(d, warp, f->entry[k]))
+        if (!may_fetch(d, warp, pc, e))
             stay |= bit;
     }
     return stay;
+}
+
+/* What becomes of these warps at a pc for which there is an entry depends on nothing but that. */
+static inline bool is_plain(const struct darsie *d, uint32_t pc, uint64_t warps) {
+    const struct darsie_mark *m = &d->marks[pc];
+    return !(m->versions || m->old_version || (m->load && d->ordering & warps));
+}
+
+/* All these warps wait for the leader of an entry. */
+static EVERY_TIME uint64_t stand_all(struct darsie *d, struct darsie_entry *e, uint64_t warps) {
+    d->n.waits += warps_of(warps);
+    for (uint64_t left = warps; left; left &= left - 1)
+        stand(d, (uint32_t)__builtin_ctzll(left), e);
+    return warps;
 }
 
 /* The warp stands where one of n others does, for which nothing was found. */
@@ -140,9 +155,6 @@ static EVERY_TIME bool is_like(const struct darsie *d, uint32_t warp, const uint
 static APART uint64_t look_up(struct darsie *d, uint64_t warps) {
     uint64_t stay = 0, above = d->turn >= CORE_MAX_WARPS ? 0 : ~UINT64_C(0) << d->turn;
     uint32_t none[DARSIE_MOST], nnone = 0;
-    struct found_entries f; /* only its first n are read */
-    f.n = 0;
-    f.all = 0;
     for (uint32_t n = (uint32_t)d->params->ports; warps && n;) {
         uint32_t warp = (uint32_t)__builtin_ctzll(warps & above ? warps & above : warps);
         warps &= ~warp_bit(warp);
@@ -165,12 +177,12 @@ static APART uint64_t look_up(struct darsie *d, uint64_t warps) {
         }
         uint64_t same = at_pc(d, block & ~stand, pc, d->history[warp]);
         warps &= ~(same | stand);
-        if (!same)
-            continue;
-        f.all |= f.warps[f.n] = same;
-        f.entry[f.n++] = e;
+        if (same && e->pending && is_plain(d, pc, same))
+            stay |= stand_all(d, e, same);
+        else if (same)
+            stay |= may_not_fetch(d, e, pc, same, above);
     }
-    return f.n ? stay | may_not_fetch(d, &f, above) : stay;
+    return stay;
 }
 
 /* The first of these warps in turn, of which there must be some. */
@@ -211,10 +223,14 @@ EVERY_TIME uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     return wanting;
 }
 
-/* A decoded instruction waits until darsie_ask; looks: it is looked up, in vain, in every cycle. */
-static enum mech_decode darsie_hold(struct darsie *d, uint32_t warp, bool looks, uint64_t now) {
+/* A decoded instruction waits until darsie_ask; e: for the leader of this entry, and is looked up, in vain,
+ * in every cycle; or NULL. */
+static enum mech_decode darsie_hold(struct darsie *d, uint32_t warp, struct darsie_entry *e, uint64_t now) {
     d->held |= warp_bit(warp);
-    set_bit(&d->looking, warp_bit(warp), looks);
+    d->special |= warp_bit(warp);
+    set_bit(&d->looking, warp_bit(warp), e);
+    if (e)
+        e->awaited |= warp_bit(warp);
     d->held_at[warp] = now;
     return DECODE_HOLD;
 }
@@ -232,7 +248,8 @@ void darsie_recalled(void *m, uint32_t warp, uint64_t now) {
 }
 
 /* A redundant instruction of a warp on the majority path was decoded. */
-static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
+static EVERY_TIME enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32_t pc,
+                                                    uint64_t now) {
     struct darsie_entry *e = darsie_find(d, warp, pc);
     d->n.lookups++;
     if (out_of_order(d, warp, &d->marks[pc]))
@@ -240,7 +257,7 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     switch (darsie_look(d, warp, pc, e)) {
     case FOUND_WAIT: /* for the leader, as it is not out of order */
         d->n.waits++;
-        return darsie_hold(d, warp, true, now);
+        return darsie_hold(d, warp, e, now);
     case FOUND_READY:
         darsie_follow(d, warp, pc, e);
         d->n.dropped++;
@@ -266,35 +283,47 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     return DECODE_KEEP;
 }
 
-static APART enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
+/* Any instruction of any warp. */
+static EVERY_TIME enum mech_decode decode_special(struct darsie *d, uint32_t warp, uint32_t pc,
+                                                  uint64_t now) {
     if (d->held & warp_bit(warp))
         settle(d, warp, now);
     if (!(d->majority & warp_bit(warp))) {
         if (d->leaving & warp_bit(warp))
-            return darsie_hold(d, warp, false, now);
+            return darsie_hold(d, warp, NULL, now);
         d->n.off_path += d->marks[pc].redundant;
         darsie_set_naming(d, warp, false);
         return DECODE_KEEP;
     }
     if ((d->waiting | d->sm->blocked) & warp_bit(warp) || behind_control(d, warp_bit(warp)))
-        return darsie_hold(d, warp, false, now);
+        return darsie_hold(d, warp, NULL, now);
     if (d->marks[pc].redundant)
         return decode_redundant(d, warp, pc, now);
     darsie_decode_private(d, warp, pc);
     return DECODE_KEEP;
 }
 
+/* The same, and what others want to know of the warp's buffer when it is there. */
+static APART enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
+    enum mech_decode verdict = decode_special(d, warp, pc, now);
+    if (verdict != DECODE_KEEP)
+        return verdict;
+    d->special &= ~warp_bit(warp);
+    if (d->marks[pc].ordered)
+        d->ordering |= warp_bit(warp);
+    if (d->sm->needs[pc].control) {
+        d->behind |= warp_bit(warp);
+        d->special |= warp_bit(warp);
+    }
+    return DECODE_KEEP;
+}
+
 EVERY_TIME enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
     struct darsie *d = m;
-    enum mech_decode verdict = DECODE_KEEP;
-    if (darsie_is_on(d)) {
-        uint64_t special = ~d->majority | d->held | d->waiting | d->sm->blocked | d->behind | d->changed;
-        if (special & warp_bit(warp) || d->marks[pc].redundant)
-            verdict = decode(d, warp, pc, now);
-        else
-            darsie_decode_private(d, warp, pc);
-    }
-    if (verdict == DECODE_KEEP && d->sm->needs[pc].control)
-        d->behind |= warp_bit(warp);
-    return verdict;
+    if (!darsie_is_on(d))
+        return DECODE_KEEP;
+    if (d->special & warp_bit(warp) || d->marks[pc].special)
+        return decode(d, warp, pc, now);
+    darsie_decode_private(d, warp, pc);
+    return DECODE_KEEP;
 }

@@ -79,6 +79,7 @@ const struct darsie_mark *darsie_finalise(const struct darsie_params *p, const s
         struct core_need need = core_need(i);
         if (m->at[pc])
             finalise_one(m->at[pc], same, &need, &m->mark[pc]);
+        m->mark[pc].special = m->mark[pc].redundant || m->mark[pc].ordered || need.control;
         m->done->redundant += m->mark[pc].redundant;
     }
     m->done->made = true;

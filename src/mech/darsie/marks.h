@@ -23,6 +23,7 @@ struct darsie_mark {
     bool old_version : 1; /* guarded: the old value of the destination must be of the leader's version */
     bool load : 1;        /* redundant, and of memory that may be written */
     bool global : 1;      /* such a load may be of global memory */
+    bool special : 1;     /* redundant, ordered or control: decoding it is more than renaming */
     bool ordered : 1;     /* store, atomic, asynchronous copy, ordered load: no redundant load overtakes it */
     bool sync : 1;        /* branch at which the majority path waits for all its warps */
     bool level : 1;       /* barrier at which warps are in the same round of all loops */

@@ -19,6 +19,7 @@ void darsie_enter(struct darsie *d, uint32_t warp) {
     d->blocks[d->sm->warps[warp].block].members |= warp_bit(warp);
     d->history[warp] = 0;
     d->changed |= warp_bit(warp);
+    d->special |= warp_bit(warp);
     if (is_whole(d, warp))
         join_majority(d, warp);
 }
@@ -40,6 +41,7 @@ static void leave_majority(struct darsie *d, uint32_t warp) {
     b->majority &= ~warp_bit(warp);
     b->arrived &= ~warp_bit(warp);
     d->majority &= ~warp_bit(warp);
+    d->special |= warp_bit(warp);
     d->waiting &= ~warp_bit(warp);
     d->n.mask_ops++;
     d->n.left++;
@@ -119,6 +121,7 @@ void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     if (!darsie_is_on(d))
         return;
     d->changed |= warp_bit(warp);
+    d->special |= warp_bit(warp);
     darsie_ask(d, warp_bit(warp));
     if (darsie_is_naming(d, warp)) {
         uint32_t at = darsie_front(d, warp);

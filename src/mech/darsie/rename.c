@@ -205,7 +205,7 @@ EVERY_TIME bool darsie_own(const void *m, int32_t op, bool write) {
     return write ? !(noted && c->ndst | c->nsrc) && !d->leaving && queue_empty(&d->copies) : !noted;
 }
 
-APART const uint16_t *darsie_places(void *m, int32_t op) {
+EVERY_TIME const uint16_t *darsie_places(void *m, int32_t op) {
     struct darsie *d = m;
     const struct core_op *o = &d->sm->ops[op];
     const struct core_need *need = o->need;
@@ -277,7 +277,7 @@ static void note_memory(struct darsie *d, const struct core_op *o) {
         darsie_flush_global(d);
 }
 
-static APART void issue_named(struct darsie *d, int32_t op) {
+static EVERY_TIME void issue_named(struct darsie *d, int32_t op) {
     struct core_op *o = &d->sm->ops[op];
     uint32_t at = darsie_front(d, o->warp);
     const struct darsie_inst *from = darsie_at(d, o->warp, at);
@@ -298,7 +298,7 @@ static APART void issue_named(struct darsie *d, int32_t op) {
         darsie_release_old(d, c);
 }
 
-EVERY_TIME void darsie_issued(void *m, int32_t op) {
+APART void darsie_issued(void *m, int32_t op) {
     struct darsie *d = m;
     const struct core_op *o = &d->sm->ops[op];
     if (!darsie_is_on(d))
@@ -403,13 +403,15 @@ static bool copy_register(struct darsie *d, uint32_t warp, uint32_t r) {
     return true;
 }
 
-/* A warp that leaves copies its registers one by one; those that are still being written have to wait. */
-static void copy_registers(struct darsie *d, uint32_t warp) {
+/* A warp that leaves copies its registers one by one; those that are still being written have to wait. False:
+ * there is no room for more. */
+static bool copy_registers(struct darsie *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
     for (uint32_t k = 0; k < DARSIE_SETS; k++)
         for (uint64_t left = d->renamed[warp][k] & ~cw->pending[k]; left; left &= left - 1)
             if (!copy_register(d, warp, k * 64 + (uint32_t)__builtin_ctzll(left)))
-                return;
+                return false;
+    return true;
 }
 
 void darsie_release_read(struct darsie *d) {
@@ -417,8 +419,6 @@ void darsie_release_read(struct darsie *d) {
     uint32_t n = d->nreading, left = 0;
     for (uint32_t k = 0; k < n; k++) {
         int32_t op = d->reading[k];
-        if (!d->ops[op].nsrc)
-            continue;
         if (ops[op].pending)
             d->reading[left++] = op;
         else
@@ -431,8 +431,8 @@ APART void darsie_copy(struct darsie *d) {
     d->n.copy_waits += (uint32_t)__builtin_popcountll(d->leaving);
     while (!queue_empty(&d->copies) && inject(d, queue_head(&d->copies)))
         queue_pop(&d->copies);
-    for (uint64_t left = d->leaving; left; left &= left - 1)
-        copy_registers(d, (uint32_t)__builtin_ctzll(left));
+    for (uint64_t left = d->leaving; left && copy_registers(d, (uint32_t)__builtin_ctzll(left));)
+        left &= left - 1;
 }
 
 void darsie_forget_warp(struct darsie *d, uint32_t warp) {

@@ -6,7 +6,7 @@ static struct darsie_block *block_of(struct darsie *d, uint32_t warp) {
     return &d->blocks[d->sm->warps[warp].block];
 }
 
-struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc) {
+APART struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc) {
     struct darsie_block *b = block_of(d, warp);
     for (uint32_t left = b->used; left; left &= left - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(left);
@@ -22,7 +22,7 @@ void darsie_drop(struct darsie *d, uint32_t block, struct darsie_entry *e) {
     e->valid = false;
     d->blocks[block].used &= ~(1u << (e - d->blocks[block].entries));
     d->n.updates++;
-    darsie_ask(d, d->blocks[block].members);
+    darsie_ask_awaiting(d, e);
 }
 
 void darsie_clear(struct darsie *d, uint32_t block) {
@@ -37,7 +37,7 @@ void darsie_passed(struct darsie *d, uint32_t block, struct darsie_entry *e, uin
         darsie_drop(d, block, e);
 }
 
-bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, uint32_t warp, uint32_t pc) {
+bool darsie_same_versions(const struct darsie *d, const struct darsie_entry *e, uint32_t warp, uint32_t pc) {
     const struct darsie_mark *m = &d->marks[pc];
     const struct core_need *need = &d->sm->needs[pc];
     const struct xinst *i = &d->sm->x->img->code[pc];
@@ -140,7 +140,7 @@ bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc) {
     e->history = d->history[warp];
     e->generation = ++d->generation;
     e->done = warp_bit(warp);
-    e->standing = 0;
+    e->standing = e->awaited = 0;
     d->blocks[block].pcs[e - d->blocks[block].entries] = pc;
     for (uint32_t k = 0; k < d->sm->needs[pc].nreads; k++)
         e->src[k] = c->nsrc ? darsie_version(d, c->src[k]) : 0;
@@ -157,9 +157,9 @@ void darsie_wrote_back(struct darsie *d, uint32_t block, uint32_t entry, uint64_
     struct darsie_entry *e = &d->blocks[block].entries[entry];
     if (!e->valid || !e->pending || (e->generation != generation && darsie_keeps(d, RULE_GENERATION)))
         return;
-    e->pending--;
     d->n.updates++;
-    darsie_ask(d, d->blocks[block].members);
+    if (!--e->pending)
+        darsie_ask_awaiting(d, e);
 }
 
 static void flush(struct darsie *d, uint32_t block, bool global_only) {
