@@ -544,20 +544,20 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     const uint64_t blocks = r.total;
     r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
-    const bool counts =
-        x->watchdog || span->max_insts != UINT64_MAX; /* a number of instructions ends it ... */
-    uint64_t sure = now;                              /* ... but not before this cycle */
+    uint64_t max_insts = span->max_insts;
+    bool counts = x->watchdog || max_insts != UINT64_MAX; /* a number of instructions ends it ... */
+    uint64_t sure = now;                                  /* ... but not before this cycle */
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
-        if (strands_can(&r, now, limit, span->max_insts)) {
+        if (strands_can(&r, now, limit, max_insts)) {
             ok = strands_run(&r, &now, limit);
         } else {
             ok = tick_sms(&r, now);
             memsys_tick(m->mem, now);
             if (!ok || (counts && now >= sure)) {
                 strands_count(&r);
-                sure = now + cycles_below(m, x, span->max_insts);
+                sure = now + cycles_below(m, x, max_insts);
             }
         }
         uint64_t next = next_event(&r, now);
@@ -584,7 +584,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             if (!ok)
                 break;
         }
-        bool most = x->warp_insts + x->passed >= span->max_insts && r.total == blocks;
+        bool most = x->warp_insts + x->passed >= max_insts && r.total == blocks;
         if (r.halted && now - progress > HANG_CYCLES && !quiet(m)) {
             ok = hang(&r, "what had begun when timing ended does not come to its end");
             break;
@@ -595,6 +595,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (now >= end && x->img->nstreams) {
             wind_up(&r);
             end = NEVER;
+            max_insts = UINT64_MAX;
+            counts = x->watchdog;
         } else if (now >= end && !r.halted && values_held(m)) {
             halt(&r, now = end);
             end = NEVER;
