@@ -96,7 +96,7 @@ static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_
 static EVERY_TIME void collect_own(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
     const struct core_need *need = op->need;
     bool more = false; /* operands than its own: core_read_beside may have asked for some */
-    if (BESIDE(shape)) {
+    if (AHEAD(shape)) {
         sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : need->kind]--;
         sm->n.const_operands += need->nconsts;
         op->pending = need->nreads;
@@ -354,7 +354,7 @@ void core_retire_by(struct sm *sm, int32_t id, const void *state) {
 /* An op of the program ends whose words were all written, and have left the scoreboard. */
 static EVERY_TIME void end_written(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw) {
     AT_POINT(sm, watch, retire, id);
-    if (!BESIDE(SHAPE_HERE) && op->need->memory)
+    if (!AHEAD(SHAPE_HERE) && op->need->memory)
         end_access(sm, op);
     leave_op(sm, id, op, cw, SHAPE_HERE);
 }
@@ -463,7 +463,7 @@ static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *o
                                     enum core_shape shape) {
     struct core_warp *cw = &sm->warps[op->warp];
     KEEP(cw);
-    if (BESIDE(shape)) {
+    if (AHEAD(shape)) {
         if (shape < SHAPE_BASE && HAS(sm, watch, result) && op->need->memory)
             point_watch_result(sm, id);
         bool injected = is_injected(op, shape);
@@ -730,7 +730,7 @@ static uint32_t write_words(struct sm *sm, uint32_t b, enum core_shape shape) {
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
 static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_shape shape) {
     uint32_t busy = 0, written = sm->written_banks;
-    bool own = BESIDE(shape) || (shape == SHAPE_USUAL && HAS(sm, registers, own));
+    bool own = AHEAD(shape) || (shape == SHAPE_USUAL && HAS(sm, registers, own));
     own = own && (shape >= SHAPE_BASE || !HAS(sm, forms, arrays));
     if (own && !(sm->write_banks & (sm->write_banks - 1))) {
         uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks), shape);
@@ -832,7 +832,7 @@ EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, enum core_shape shape) {
     else if (any)
         arbitrate(sm, shape);
     sm->written_banks = 0;
-    if ((any || !BESIDE(shape)) &&
+    if ((any || !AHEAD(shape)) &&
         (sm->reads_waiting | sm->writes_waiting)) { /* whoever still waits was refused */
         sm->n.rf_read_retries += sm->reads_waiting;
         sm->n.rf_write_retries += sm->writes_waiting;

@@ -16,7 +16,8 @@
  *
  * BESIDE: instructions go their way as without mechanisms, for one of two reasons: there are none (the shape
  * says so), or the one for which this copy is compiled only acts beside them (life.beside). Functions out of
- * line that are called there only have SHAPE_BESIDE. */
+ * line that are called there only have SHAPE_BESIDE. AHEAD: they do so behind their issue, at least
+ * (life.ahead). */
 #ifdef CORE_ALONE
 extern const struct mechanism CORE_ALONE;
 #define SHAPE_HERE SHAPE_USUAL /* the least that functions without a shape can take for granted */
@@ -36,9 +37,10 @@ extern const struct mechanism CORE_ALONE;
 #define GATES(sm)               (CORE_ALONE.points.gate.eligible ? (sm)->mech.gates : 0)
 #define CONCERN(sm)             (CORE_ALONE.points.gate.slots || CORE_ALONE.points.gate.eligible ? (sm)->mech.concern : 0)
 #define BESIDE(shape)           ((shape) >= SHAPE_BASE || CORE_ALONE.points.life.beside)
+#define AHEAD(shape)            (BESIDE(shape) || CORE_ALONE.points.life.ahead)
 #define SHAPE_BESIDE            SHAPE_USUAL
 #define ASKS_ISSUE              (CORE_ALONE.points.registers.silent != NULL)
-#define INJECTS(sm)             (!CORE_ALONE.points.life.beside || CORE_ALONE.points.gate.slots)
+#define INJECTS(sm)             (!AHEAD(SHAPE_USUAL) || (BESIDE(SHAPE_USUAL) && CORE_ALONE.points.gate.slots))
 #define TELLS_OF(need)          (!CORE_ALONE.concerns || (need)->told)
 #define TELLS_ISSUE(sm)                                                                                      \
     (HAS(sm, registers, fill) || HAS(sm, values, sources) || HAS(sm, watch, before) ||                       \
@@ -59,6 +61,7 @@ extern const struct mechanism CORE_ALONE;
 #define GATES(sm)               ((sm)->mech.gates)
 #define CONCERN(sm)             ((sm)->mech.concern)
 #define BESIDE(shape)           ((shape) >= SHAPE_BASE)
+#define AHEAD(shape)            BESIDE(shape)
 #define SHAPE_BESIDE            SHAPE_BASE
 #define ASKS_ISSUE              false
 #define INJECTS(sm)             true

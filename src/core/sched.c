@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
     }
     if (!set && (shape >= SHAPE_USUAL || !sm->probe)) {
         slots_stalled(sm, sched, why, 0, slots, shape);
-        return BESIDE(shape) || !told;
+        return AHEAD(shape) || !told;
     }
     ready = issue_possible(sm, set, &why, shape);
     if (shape == SHAPE_ANY)
@@ -121,17 +121,19 @@ static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, u
             set = warp_bit(s);
             bool asked = GATES(sm) && set & sm->mech.concern;
             if (!--slots && !asked) /* a gate may want to know who is ready now */
-                return false;
+                return AHEAD(shape) && alone;
             set &= ready_warps(sm);
             if (asked && set)
                 set = point_gate_eligible(sm, set, now);
+            if (AHEAD(shape))
+                return alone;
             if (!slots || sm_faulted(sm) || !issue_possible(sm, set, &why, shape))
                 break;
         }
         set = 0;
     }
     slots_stalled(sm, sched, why, set, slots, shape);
-    return BESIDE(shape);
+    return AHEAD(shape);
 }
 
 /* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */

@@ -428,7 +428,7 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
         serve_queues(sm, now, shape);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
-    if (!BESIDE(shape))
+    if (!AHEAD(shape))
         sm->fetched = now;
 }
 

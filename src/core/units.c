@@ -79,7 +79,7 @@ static inline void count_unit(struct sm *sm, const struct core_unit *u, uint32_t
 static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now,
                                     enum core_shape shape) {
     struct core_op *op = &sm->ops[id];
-    bool known = BESIDE(shape) && !is_injected(op, shape); /* what follows from the machine */
+    bool known = AHEAD(shape) && !is_injected(op, shape); /* what follows from the machine */
     sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : op->need->kind]++;
     struct mech_work work = {op->lanes, known ? op->need->beats : interval_of(sm, op, unit)};
     if (known && op->space == CORE_TEXTURE)
@@ -128,7 +128,7 @@ EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op, enum c
     if (shape == SHAPE_ANY || op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
         return false;
     uint64_t now = sm->now;
-    if (is_injected(op, shape) || (!BESIDE(shape) && op->ready > now))
+    if (is_injected(op, shape) || (!AHEAD(shape) && op->ready > now))
         return false;
     for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
         if (*free <= now) {
@@ -153,7 +153,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
             continue;
         struct core_op *op = &sm->ops[id];
         KEEP(op);
-        if (!BESIDE(shape) && op->ready > now)
+        if (!AHEAD(shape) && op->ready > now)
             return;
         bool simple = is_simple(op, shape);
         bool queued = !simple && goes_to_memory(op, unit);

@@ -45,6 +45,10 @@ const char *mech_wrong(const struct mech_points *p) {
         return "it has one of memory.again and memory.given, and needs both to read what a launch may write";
     if (p->life.beside && (p->front.take || p->front.every || p->back.result || p->stream.own_code))
         return "it says life.beside, but takes instructions or results, or runs code of its own";
+    if (p->life.ahead && (p->registers.fill || p->front.take || p->front.every || p->banks.arbitrate ||
+                          p->forms.arrays || p->units.dispatch || p->back.result || p->watch.collected ||
+                          p->watch.result || p->watch.written || p->watch.retire))
+        return "it says life.ahead, but has a say in what becomes of instructions behind their issue";
     return NULL;
 }
 

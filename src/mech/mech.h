@@ -118,6 +118,10 @@ struct mech_life {
      * when an instruction issues it changes nothing of other warps; it injects instructions in issue slots
      * only, and if it has a gate, its slots have just seen all warps that the gate is asked about. */
     bool beside;
+    /* The same behind their issue alone, of instructions of its own code, too: it may park warps, and keep
+     * them from issuing, give instructions their operands, and take what loads access. It injects and delays
+     * none, and when one issues it changes nothing of other warps. */
+    bool ahead;
     /* Points, as bits by enum mech_point, that it is told at of ops that it injects only, if at all. */
     uint64_t ignores;
 };

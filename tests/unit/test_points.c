@@ -392,7 +392,7 @@ static bool bound(void *m, uint32_t slot) {
 }
 
 static const struct mech_points all_points = {
-    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false, false, false, 0},
+    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false, false, false, false, 0},
     .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
     .gate = {eligible, slots, refused},
     .stream = {fetch, decoded, recalled, passed, 0, false},
@@ -826,6 +826,8 @@ static void test_whole(void **state) {
         {{.memory = {.again = read_again}}, "needs both"},
         {{.life = {.beside = true}, .front = {.every = true}}, "life.beside"},
         {{.life = {.beside = true}, .stream = {.own_code = true}}, "life.beside"},
+        {{.life = {.ahead = true}, .units = {.dispatch = dispatch}}, "life.ahead"},
+        {{.life = {.ahead = true}, .watch = {.retire = retire}}, "life.ahead"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         struct mechanism mech = {.name = "half", .points = wrong[k].points};
