@@ -173,6 +173,24 @@ static inline void core_reads(struct sm *sm, uint64_t line, uint32_t token, uint
 static inline uint32_t core_data_epoch(const struct sm *sm) {
     return *sm->epoch[MEM_DATA] + sm->data_accepted;
 }
+/* For who may make many requests, of which one is accepted. Would the data cache refuse any, because it is
+ * busy? If not: what would it say to one for a load? A refusal stays one until core_data_room changes, and
+ * its reason what it is, unless that is MEM_STALL_WAYS. */
+static inline bool core_data_busy(struct sm *sm, uint64_t now) {
+    return memsys_is_busy(sm->mem, now, sm->id);
+}
+static inline enum mem_result core_would_request(const struct sm *sm, const struct mem_access *a) {
+    return memsys_would_load(sm->mem, sm->id, a);
+}
+static inline uint32_t core_data_room(const struct sm *sm) {
+    return *sm->epoch[MEM_DATA];
+}
+/* Requests that would be refused in this cycle are counted as if they had been made: whys are the reasons, as
+ * bits, and the last of them is this, refused why. To be called before another request is made. */
+static inline void core_count_refused(struct sm *sm, const struct mem_access *a, enum mem_result why,
+                                      uint32_t whys, uint64_t now) {
+    memsys_refused(sm->mem, now, sm->id, a, why, whys);
+}
 /* The same for a request, the last of this cycle, that was refused why when core_data_epoch was epoch,
  * as were all others that the mechanism would make in this cycle: true if they are refused again, which is
  * counted. False: they are to be made. */

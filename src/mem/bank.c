@@ -80,8 +80,9 @@ static void use(struct bank *b, uint32_t slot, const struct mem_packet *p) {
         tags_lock(&b->tags, slot);
 }
 
-/* The line, or a part of it, is on its way. */
-static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t e, uint8_t needs) {
+/* The line, or a part of it, is on its way. act: if not, it is only said what would come of it; so below. */
+static EVERY_TIME enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t e, uint8_t needs,
+                                       bool act) {
     struct mshr_entry *x = &b->mshr.entry[e];
     uint32_t slot = x->slot;
     if (slot == NO_SLOT) /* it was fetched past the cache, but may have got a place since */
@@ -94,6 +95,8 @@ static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t
         return MEM_STALL_MERGE;
     if (more && queue_full(&b->out))
         return MEM_STALL_QUEUE;
+    if (!act)
+        return more ? MEM_MISS : MEM_MERGED;
     if (more) {
         fetch(b, e, more);
         x->slot = slot;
@@ -108,8 +111,8 @@ static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t
 }
 
 /* A new miss. first: of the line's set; slot: of the line if some of its sectors are here, else NO_SLOT. */
-static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t first, uint32_t slot,
-                            uint8_t needs) {
+static EVERY_TIME enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t first,
+                                       uint32_t slot, uint8_t needs, bool act) {
     bool keep = !(p->flags & MEM_BYPASS), here = slot != NO_SLOT;
     if (mshr_full(&b->mshr))
         return MEM_STALL_MSHR;
@@ -119,8 +122,11 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
         slot = tags_victim_in(&b->tags, first);
         if (slot == NO_SLOT || (p->flags & MEM_PIN && !tags_can_lock(&b->tags, slot)))
             return MEM_STALL_WAYS;
-        place(b, slot, p->line);
+        if (act)
+            place(b, slot, p->line);
     }
+    if (!act)
+        return MEM_MISS;
     uint32_t e = mshr_add(&b->mshr, p->line);
     uint8_t want = needs;
     if (keep) {
@@ -138,7 +144,7 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
     return MEM_MISS;
 }
 
-enum mem_result bank_read(struct bank *b, const struct mem_packet *p) {
+static EVERY_TIME enum mem_result read_line(struct bank *b, const struct mem_packet *p, bool act) {
     bool bypass = p->flags & MEM_BYPASS;
     uint32_t first = tags_set(&b->tags, p->line),
              slot = bypass ? NO_SLOT : tags_find_in(&b->tags, first, p->line);
@@ -148,12 +154,21 @@ enum mem_result bank_read(struct bank *b, const struct mem_packet *p) {
             return MEM_STALL_WAYS;
         needs &= ~b->tags.line[slot].valid;
         if (!needs) {
-            use(b, slot, p);
+            if (act)
+                use(b, slot, p);
             return MEM_HIT;
         }
     }
     uint32_t e = mshr_find(&b->mshr, p->line);
-    return e != NO_SLOT ? join(b, p, e, needs) : miss(b, p, first, slot, needs);
+    return e != NO_SLOT ? join(b, p, e, needs, act) : miss(b, p, first, slot, needs, act);
+}
+
+enum mem_result bank_read(struct bank *b, const struct mem_packet *p) {
+    return read_line(b, p, true);
+}
+
+enum mem_result bank_would_read(struct bank *b, const struct mem_packet *p) {
+    return read_line(b, p, false);
 }
 
 enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8_t full) {

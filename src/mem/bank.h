@@ -3,7 +3,8 @@
  *
  * A read is a hit, or takes up or joins a request for the missing sectors and waits. A write allocates a line
  * without fetching it. Lines are allocated when they are asked for. A result that is a stall changed nothing,
- * and stays the same until epoch changes. */
+ * and stays a stall until epoch changes: for the same reason, unless that was MEM_STALL_WAYS, whatever other
+ * reads and writes are accepted meanwhile. */
 #ifndef REPRISE_MEM_BANK_H
 #define REPRISE_MEM_BANK_H
 
@@ -41,6 +42,8 @@ struct bank {
 void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin);
 /* A read of p->sectors of p->line; p->flags may bypass or lock. Unless it hits or is a prefetch, p waits. */
 enum mem_result bank_read(struct bank *b, const struct mem_packet *p);
+/* What it would come to now; nothing changes. */
+enum mem_result bank_would_read(struct bank *b, const struct mem_packet *p);
 /* A write that stays here; MEM_MISS: the line was not there. */
 enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8_t full);
 /* Sectors came for the miss register id. Then take all who waited for them, and end. */

@@ -97,14 +97,22 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
     return r;
 }
 
-bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
-    if (port_busy(c, now))
-        return false;
+void cache_refused(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
     forget_sure(c);
     if (!mem_accepted(c->why))
         count_stall(c, now);
     cache_end(c, now, x, r);
+}
+
+bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
+    if (port_busy(c, now))
+        return false;
+    cache_refused(c, now, x, r);
     return true;
+}
+
+bool cache_is_busy(const struct cache *c, uint64_t now) {
+    return port_busy(c, now);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------- */

@@ -66,6 +66,10 @@ enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_acc
  * offered again: it would be refused again, and is counted as if it had been offered. False, and nothing
  * happened, when the port is busy. */
 bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r);
+/* Whether the port is busy. */
+bool cache_is_busy(const struct cache *c, uint64_t now);
+/* An access that would be refused now, for this reason, is counted as if it had been offered. */
+void cache_refused(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r);
 /* What was refused is not offered again: the time up to cycle now, in which it was at the latest, counts. */
 void cache_stop_waiting(struct cache *c, uint64_t now);
 /* The same as cache_access, but a hit is the caller's to wait for: cache_pop does not announce it. */

@@ -8,12 +8,23 @@ struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port) {
     return l;
 }
 
-static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token) {
+static uint8_t load_flags(const struct l1 *l, const struct mem_access *x) {
     uint8_t flags = x->flags;
     if (!l->spec.cache_global && !(flags & MEM_LOCAL))
         flags |= MEM_BYPASS;
     if (flags & (MEM_PIN | MEM_UNPIN) || x->kind == MEM_PREFETCH)
         flags &= ~MEM_BYPASS; /* what is to be kept must have a place, and is read there */
+    return flags;
+}
+
+enum mem_result l1_would_load(struct l1 *l, const struct mem_access *x) {
+    struct mem_packet p = {
+        .line = x->line, .kind = x->kind, .flags = load_flags(l, x), .sectors = x->sectors};
+    return bank_would_read(&l->cache.bank, &p);
+}
+
+static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token) {
+    uint8_t flags = load_flags(l, x);
     enum mem_result r = cache_read(&l->cache, now, x, flags, token);
     if (!mem_accepted(r))
         return r;

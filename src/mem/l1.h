@@ -32,6 +32,8 @@ struct l1 {
 struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port);
 /* Offers an access of any kind. */
 enum mem_result l1_access(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token);
+/* What a load would come to if the cache were not busy; nothing changes. */
+enum mem_result l1_would_load(struct l1 *l, const struct mem_access *x);
 /* One lock less on a line; false if it is not there or not locked. */
 bool l1_unlock(struct l1 *l, uint64_t line);
 /* A reply came from L2. */

@@ -8,9 +8,6 @@
 
 #include "base/often.h"
 
-/* Reasons to stall that data from memory may end. */
-enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
-
 /* ---- building ---------------------------------------------------------------------------------------- */
 
 static void create_ports(struct memsys *m, struct arena *a) {
@@ -147,7 +144,8 @@ EVERY_TIME void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, c
     note_done(&m->port[sm], p->client);
     if (!m->apart)
         bits_add(&m->woken, sm);
-    memsys_note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
+    memsys_note_change(m, sm, p->client, now,
+                       p->kind == MEM_LOAD ? MEM_CURED_BY_FILL : 1u << MEM_STALL_STORES);
 }
 
 /* What is under way in a core cycle. */
@@ -503,6 +501,25 @@ bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client 
     note_refused(m, sm, r);
     p->times->retry = NEVER;
     return true;
+}
+
+bool memsys_is_busy(struct memsys *m, uint64_t now, uint32_t sm) {
+    const struct cache *c = &m->port[sm].data->cache;
+    see_sent(m, now, sm, c);
+    return cache_is_busy(c, now);
+}
+
+enum mem_result memsys_would_load(struct memsys *m, uint32_t sm, const struct mem_access *x) {
+    return l1_would_load(m->port[sm].data, x);
+}
+
+void memsys_refused(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
+                    enum mem_result r, uint32_t whys) {
+    struct port *p = &m->port[sm];
+    cache_refused(p->cache[MEM_DATA], now, x, r);
+    if (whys >> MEM_STALL_QUEUE & 1)
+        note_refused(m, sm, MEM_STALL_QUEUE);
+    p->times->retry = NEVER;
 }
 
 enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line,

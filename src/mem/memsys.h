@@ -41,6 +41,16 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
 /* The same of one that was refused (cache_refuse). */
 bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                    const struct mem_access *x, enum mem_result r);
+/* For who may offer many accesses to the data cache of an SM, of which it accepts one: whether the cache is
+ * busy, so that it would refuse all of them; what it would say to a load, if not; and that those which were
+ * not offered would have been refused is counted as if they had been: whys are the reasons, as bits, and the
+ * last of them was this, refused for r. */
+bool memsys_is_busy(struct memsys *m, uint64_t now, uint32_t sm);
+enum mem_result memsys_would_load(struct memsys *m, uint32_t sm, const struct mem_access *x);
+void memsys_refused(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
+                    enum mem_result r, uint32_t whys);
+/* Reasons, as bits, why an access was refused that may be possible when a line comes. */
+enum { MEM_CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
 /* When an SM's port next has something for it: kept by the memory system, and read by the SM in every cycle.
  */
 struct port_times {
