@@ -68,6 +68,7 @@ static void start_affine(struct dac *d, uint64_t warps) {
     d->batch = warps;
     d->served = warps;
     d->blocks |= blocks;
+    d->asking &= ~blocks;
     d->path[0] = all;
     d->depth = 1;
     d->affine_unchanged = d->stays = false;

@@ -162,6 +162,7 @@ static void start(void *m, const void *marks) {
     d->head = d->tail = d->peu = d->peu_warps = d->peu_wait = 0;
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
+    d->asking = 0;
     d->changed = d->lines_came = UINT64_MAX;
     d->affine_unchanged = d->stays = false;
     d->over = true;

@@ -76,15 +76,18 @@ struct dac_place {
 
 /* An access of a warp, on its way from the expansion unit to the instruction that takes it. */
 struct dac_access {
-    uint32_t number, mask, warp;
+    uint32_t number, mask;
     uint8_t n, expanded, taken; /* lines: in all, in the queue so far, gone from it */
-    bool data, issued, served;  /* served: the load/store unit has come to it */
-    uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here ... */
-    uint32_t given;             /* ... and were when it issued */
-    int32_t op;                 /* that takes it, or CORE_NONE */
-    uint8_t read, done;         /* lines asked for, and answered */
-    bool plain;                 /* without data, of one plain tuple: its place is made when it is taken */
-    struct block_num num;       /* plain: the tuple */
+    bool data, issued;
+    bool plain;           /* without data, of one plain tuple: its place is made when it is taken */
+    struct block_num num; /* plain: the tuple */
+    /* Those with data: */
+    bool served;        /* the load/store unit has come to it */
+    uint8_t read, done; /* lines asked for, and answered */
+    uint32_t warp;
+    uint32_t arrived, have; /* lines that are in the cache; lanes whose data are here ... */
+    uint32_t given;         /* ... and were when it issued */
+    int32_t op;             /* that takes it, or CORE_NONE */
     const struct inst *in;
     struct dac_place *at; /* apart, because these fields are read in most cycles */
 };
@@ -107,11 +110,14 @@ struct dac_queues {
 struct dac_expansion {
     uint64_t at; /* number of the tuple */
     bool begun;
-    uint8_t lacks;        /* of a block that waits: for what, a step of expand.c */
-    uint64_t warps;       /* left of it */
-    bool prepared;        /* the access of the first of them */
-    bool plain;           /* it is one plain tuple ... */
-    struct block_num num; /* ... which in this block is this */
+    bool single;    /* it is, and has one record for each warp, which is no more than its number */
+    uint64_t warps; /* left of it */
+    bool prepared;  /* the access of the first of them */
+    uint8_t why;    /* of a block that asks the cache: why that refused */
+    const struct mem_access *asks; /* ... and for what ... */
+    uint64_t since;                /* ... and the tuple it was at when its turn came in this cycle */
+    bool plain;                    /* it is one plain tuple ... */
+    struct block_num num;          /* ... which in this block is this */
 };
 
 struct dac_counters {
@@ -158,6 +164,8 @@ struct dac {
     uint64_t peu_warps, peu_wait;
     uint64_t blocks;  /* for which the affine warp has begun */
     uint64_t waiting; /* blocks for which the address expansion unit can do nothing until something changes */
+    uint64_t queued, barred; /* of these, those for which it waits for room in a queue, at a barrier */
+    uint64_t asking;         /* blocks for which it asks the cache next, which has refused that */
     struct dac_expansion exp[DAC_WARPS];
     uint32_t turn; /* block that the address expansion unit served last */
     struct dac_queues q[DAC_WARPS];
@@ -182,8 +190,13 @@ struct dac {
     struct dac_refused {
         struct mem_access x;
         enum mem_result why;
-        uint32_t epoch; /* of the cache */
-        uint32_t whys;  /* all reasons, as bits; for the port some may be accepted in the next cycle */
+        uint32_t epoch;  /* of the cache */
+        uint32_t whys;   /* all reasons, as bits; for the port some may be accepted in the next cycle */
+        bool busy;       /* all were, for the port, in this cycle; */
+        uint64_t blocks; /* who was; */
+        uint64_t again;  /* who had asked before */
+        uint64_t known;  /* blocks that are refused, for the reason they know, as long as there is ... */
+        uint32_t room;   /* ... no more room (core_data_room) */
     } refused;
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */

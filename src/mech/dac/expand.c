@@ -150,8 +150,10 @@ static void find_lines(const struct dac *d, const struct dac_tuple *t, struct da
     struct coalescer_inst ci = {.mask = a->mask, .bytes = bytes > 16 ? 16 : bytes, .kind = MEM_LOAD};
     uint32_t n = coalesce(&d->sm->spec->coalescer, &ci, addr, out);
     a->n = (uint8_t)(n < DAC_LINES ? n : DAC_LINES);
-    if (a->data)
-        memcpy(a->at->line, out, a->n * sizeof *out);
+    for (uint32_t k = 0; a->data && k < a->n; k++) {
+        a->at->line[k] = out[k];
+        a->at->line[k].flags |= MEM_PIN;
+    }
 }
 
 void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
@@ -160,25 +162,34 @@ void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
         addr[__builtin_ctz(left)] = safe;
 }
 
-/* The access of a warp, and of how many records it is. */
-static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_expansion *x, uint32_t w) {
+/* The access of a warp, as if it were of one record without data. */
+static inline struct dac_access *begin_access(struct dac *d, const struct dac_tuple *t,
+                                              const struct dac_expansion *x, uint32_t w) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count++);
-    a->in = t->in;
     a->number = t->number;
-    a->warp = w;
     a->mask = t->mask.w[w];
-    a->expanded = a->taken = a->read = a->done = 0;
+    a->n = 1;
+    a->expanded = a->taken = 0;
+    a->data = a->issued = false;
+    a->plain = true;
+    a->num = x->num;
+    return a;
+}
+
+/* The access of a warp, and of how many records it is. */
+static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_expansion *x, uint32_t w) {
+    struct dac_access *a = begin_access(d, t, x, w);
+    a->in = t->in;
+    a->warp = w;
+    a->read = a->done = 0;
     a->arrived = a->have = 0;
     a->data = t->data;
-    a->issued = a->served = false;
+    a->served = false;
     a->op = CORE_NONE;
     a->plain = x->plain && !a->data;
-    a->num = x->num;
-    if (a->plain && t->in->m.space == MS_SHARED) {
-        a->n = 1; /* an address and three offsets, of 16 bits each, are the 65 bits of a record */
+    if (x->single)
         return;
-    }
     uint64_t own[WARP_LANES], *addr = a->plain ? own : a->at->addr;
     uint32_t low[WARP_LANES];
     if (x->plain && !t->wide) {
@@ -235,35 +246,110 @@ static void read_bytes(struct dac *d, struct dac_access *a, const struct mem_acc
 
 enum dac_step { STEP_NOTHING, STEP_DONE, STEP_QUEUE, STEP_CACHE, STEP_BARRIER };
 
+/* ---- what the cache refuses ---- */
+
+/* Blocks are served in the order of these numbers, by the tuples that they are at. */
+static inline uint64_t order_of(const struct dac *d, uint32_t c, uint64_t tuple) {
+    return tuple * DAC_WARPS + (c - d->turn) % DAC_WARPS;
+}
+
+/* The cache refused what a block asks for, for this reason, or it would do so. */
+static void is_refused(struct dac *d, uint32_t c, enum mem_result why) {
+    d->exp[c].why = (uint8_t)why;
+    if (why != MEM_STALL_WAYS && why != MEM_STALL_PORT)
+        d->refused.known |= UINT64_C(1) << c;
+}
+
+/* Of blocks that asked the cache before, those that it would refuse again. */
+static APART uint64_t refused_again(struct dac *d, uint64_t asking, uint64_t now) {
+    struct dac_refused *r = &d->refused;
+    r->busy = core_data_busy(d->sm, now);
+    if (r->room != core_data_room(d->sm))
+        r->known = 0;
+    r->room = core_data_room(d->sm);
+    if (r->busy)
+        return asking;
+    uint64_t refused = asking & r->known;
+    for (uint64_t left = asking & ~refused; left; left &= left - 1) {
+        uint32_t c = (uint32_t)__builtin_ctzll(left);
+        enum mem_result why = core_would_request(d->sm, d->exp[c].asks);
+        if (mem_accepted(why))
+            continue;
+        is_refused(d, c, why);
+        refused |= left & -left;
+    }
+    return refused;
+}
+
+/* The cache is told what blocks whose turn is before this number have asked for in vain, in their order: all
+ * that counts is who was the last of them. */
+static APART void count_refused(struct dac *d, uint64_t before, uint64_t now) {
+    struct dac_refused *r = &d->refused;
+    uint64_t last = 0;
+    const struct dac_expansion *x = NULL;
+    r->whys = 0;
+    for (uint64_t left = r->blocks; left; left &= left - 1) {
+        uint32_t c = (uint32_t)__builtin_ctzll(left);
+        uint64_t at = order_of(d, c, r->again >> c & 1 ? d->exp[c].at : d->exp[c].since);
+        if (at >= before)
+            continue;
+        r->whys |= 1u << d->exp[c].why;
+        x = !x || at > last ? &d->exp[c] : x;
+        last = at > last ? at : last;
+    }
+    if (!x)
+        return;
+    r->x = *x->asks;
+    r->why = r->busy ? MEM_STALL_PORT : (enum mem_result)x->why;
+    r->whys = r->busy ? 1u << MEM_STALL_PORT : r->whys;
+    core_count_refused(d->sm, &r->x, r->why, r->whys, now);
+}
+
+/* ---- steps ---- */
+
+/* The next line of an access is asked for; true: the cache accepts it. */
+static bool fetch_line(struct dac *d, struct dac_access *a, uint32_t c, uint64_t now) {
+    struct dac_refused *r = &d->refused;
+    const struct mem_access *x = &a->at->line[a->expanded];
+    uint32_t token = (uint32_t)(a - d->accesses) | (uint32_t)a->expanded << ACCESS_BITS;
+    enum mem_result got = r->busy ? MEM_STALL_PORT : core_request(d->sm, x, token, now);
+    if (!mem_accepted(got)) {
+        d->exp[c].asks = x;
+        d->asking |= UINT64_C(1) << c;
+        r->busy = got == MEM_STALL_PORT;
+        is_refused(d, c, got);
+        return false;
+    }
+    d->asking &= ~(UINT64_C(1) << c);
+    r->known &= ~(UINT64_C(1) << c);
+    read_bytes(d, a, x);
+    core_reads(d->sm, x->line, token, now);
+    d->n.fetched++;
+    return true;
+}
+
+/* A record came to the queue of a warp. */
+static EVERY_TIME void count_record(struct dac *d, uint32_t w) {
+    d->changed |= UINT64_C(1) << w;
+    d->n.records++;
+    d->n.alu_ops++;
+    d->n.pwaq_accesses++;
+}
+
 /* One line of a warp of the block. */
-static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t w, uint64_t now) {
+static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t c, uint32_t w,
+                                 uint64_t now) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count - 1);
     if (!a->issued && q->used == d->depth_a)
         return STEP_QUEUE;
-    if (t->data) {
-        struct mem_access x = a->at->line[a->expanded];
-        x.flags |= MEM_PIN;
-        uint32_t token = (uint32_t)(a - d->accesses) | (uint32_t)a->expanded << ACCESS_BITS;
-        enum mem_result r = core_request(d->sm, &x, token, now);
-        if (!mem_accepted(r)) {
-            d->refused.x = x;
-            d->refused.why = r;
-            d->refused.whys |= 1u << r;
-            return STEP_CACHE;
-        }
-        read_bytes(d, a, &x);
-        core_reads(d->sm, x.line, token, now);
-        d->n.fetched++;
-    }
+    if (t->data && !fetch_line(d, a, c, now))
+        return STEP_CACHE;
     a->expanded++;
-    d->changed |= UINT64_C(1) << w;
     d->lines_came |= UINT64_C(1) << w;
     q->used += !a->issued;
     a->taken += a->issued && !t->data;
-    d->n.records++;
-    d->n.alu_ops++;
-    d->n.pwaq_accesses++;
+    count_record(d, w);
     return STEP_DONE;
 }
 
@@ -274,6 +360,19 @@ void dac_pop(struct dac *d, struct dac_queues *q) {
         q->issued--;
         q->count--;
     }
+}
+
+/* A warp of the block has all records of the tuple. */
+static EVERY_TIME void leave_warp(struct dac *d, struct dac_tuple *t, uint32_t c) {
+    struct dac_expansion *x = &d->exp[c];
+    x->prepared = false;
+    x->warps &= x->warps - 1;
+    if (x->warps)
+        return;
+    t->left &= ~(UINT64_C(1) << c);
+    d->over |= !t->left;
+    x->begun = x->single = false;
+    x->at++;
 }
 
 /* A step of the unit for a block. */
@@ -294,6 +393,8 @@ static enum dac_step expand_block(struct dac *d, uint32_t c, uint64_t now) {
             if (t->mask.w[__builtin_ctzll(left)])
                 x->warps |= left & -left;
         x->plain = num_in_block(&t->at, &d->coords[__builtin_ctzll(x->warps)], &x->num);
+        /* An address and three offsets, of 16 bits each, are the 65 bits of a record. */
+        x->single = x->plain && !t->data && t->in->m.space == MS_SHARED;
         d->n.alu_ops++;
         return STEP_DONE;
     }
@@ -305,19 +406,12 @@ static enum dac_step expand_block(struct dac *d, uint32_t c, uint64_t now) {
         prepare(d, t, x, w);
         x->prepared = true;
     }
-    enum dac_step s = expand_line(d, t, w, now);
+    enum dac_step s = expand_line(d, t, c, w, now);
     const struct dac_access *a = dac_nth(d, q, q->count - 1);
     if (s != STEP_DONE || a->expanded < a->n)
         return s;
     dac_pop(d, q);
-    x->prepared = false;
-    x->warps &= x->warps - 1;
-    if (!x->warps) {
-        t->left &= ~bit;
-        d->over |= !t->left;
-        x->begun = false;
-        x->at++;
-    }
+    leave_warp(d, t, c);
     return s;
 }
 
@@ -328,7 +422,7 @@ static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
     uint32_t found = (uint32_t)__builtin_ctzll(blocks);
     for (uint64_t left = blocks & (blocks - 1) ? blocks : 0; left; left &= left - 1) {
         uint32_t c = (uint32_t)__builtin_ctzll(left);
-        uint64_t key = d->exp[c].at * DAC_WARPS + (c - d->turn) % DAC_WARPS;
+        uint64_t key = order_of(d, c, d->exp[c].at);
         found = key < best ? c : found;
         best = key < best ? key : best;
     }
@@ -339,41 +433,67 @@ static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
  * Where all have, it rests until something changes, though it may have to ask the cache again. True: it did
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
-    bool cache = false, stays = d->stays;
-    d->refused.whys = 0;
+    struct dac_refused *r = &d->refused;
+    bool stays = d->stays;
+    uint64_t work = d->blocks & ~d->waiting;
+    r->again = work & d->asking;
+    r->busy = false;
+    r->blocks = r->again ? refused_again(d, r->again, now) : 0;
     d->stays = false;
-    for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
+    for (uint64_t left = work & ~r->blocks, bit; left; left &= ~bit) {
         uint32_t c = stays && left >> d->turn & 1 ? d->turn : oldest_block(d, left);
-        uint64_t tuple = d->exp[c].at;
+        uint64_t tuple = d->exp[c].since = d->exp[c].at, fetched = d->n.fetched;
         enum dac_step s = expand_block(d, c, now);
         bit = UINT64_C(1) << c;
         if (s == STEP_DONE) {
+            if (r->blocks && d->n.fetched == fetched)
+                count_refused(d, order_of(d, c, tuple), now);
             d->turn = c;
-            d->stays = !cache && d->exp[c].at == tuple;
+            d->stays = !r->blocks && d->exp[c].at == tuple;
             return true;
         }
         stays = false;
-        d->exp[c].lacks = (uint8_t)s;
-        if (s == STEP_CACHE)
-            cache = true;
-        else
-            d->waiting |= bit;
+        if (s == STEP_CACHE) {
+            r->blocks |= bit;
+            continue;
+        }
+        d->waiting |= bit;
+        d->queued = s == STEP_QUEUE ? d->queued | bit : d->queued & ~bit;
+        d->barred = s == STEP_BARRIER ? d->barred | bit : d->barred & ~bit;
     }
-    uint8_t worst = STEP_NOTHING;
-    for (uint64_t left = d->blocks; left; left &= left - 1) {
-        uint8_t lacks = d->exp[__builtin_ctzll(left)].lacks;
-        worst = lacks > worst ? lacks : worst;
-    }
+    bool cache = r->blocks;
+    r->whys = 0;
+    if (cache)
+        count_refused(d, UINT64_MAX, now);
     d->aeu_asks = cache;
-    d->aeu_rests = !(d->refused.whys >> MEM_STALL_PORT & 1);
-    d->refused.epoch = core_data_epoch(d->sm);
-    uint64_t *const count[] = {[STEP_NOTHING] = NULL,
-                               [STEP_DONE] = NULL,
-                               [STEP_QUEUE] = &d->n.aeu_wait_queue,
-                               [STEP_CACHE] = &d->n.aeu_wait_cache,
-                               [STEP_BARRIER] = &d->n.aeu_wait_barrier};
-    d->aeu_lacks = count[worst];
+    d->aeu_rests = !(r->whys >> MEM_STALL_PORT & 1);
+    r->epoch = core_data_epoch(d->sm);
+    uint64_t waiting = d->blocks & d->waiting;
+    d->aeu_lacks = waiting & d->barred   ? &d->n.aeu_wait_barrier
+                   : cache               ? &d->n.aeu_wait_cache
+                   : waiting & d->queued ? &d->n.aeu_wait_queue
+                                         : NULL;
     return false;
+}
+
+/* The unit goes on with the block that it served last, and whose next step is such a record: false if not, or
+ * if there is no room for it. */
+static EVERY_TIME bool expand_single(struct dac *d) {
+    uint32_t c = d->turn;
+    struct dac_expansion *x = &d->exp[c];
+    if (!d->stays || !x->single || x->prepared || !(d->blocks >> c & 1))
+        return false;
+    uint32_t w = (uint32_t)__builtin_ctzll(x->warps);
+    struct dac_queues *q = &d->q[w];
+    if (q->count == d->naccess || q->used == d->depth_a)
+        return false;
+    struct dac_tuple *t = dac_tuple(d, x->at);
+    begin_access(d, t, x, w)->expanded = 1;
+    q->used++;
+    count_record(d, w);
+    leave_warp(d, t, c);
+    d->stays = x->single;
+    return true;
 }
 
 /* The unit did not rest in the cycle before, or asks the cache again. */
@@ -384,6 +504,8 @@ static __attribute__((noinline)) bool expand_some(struct dac *d, uint64_t now) {
 }
 
 static inline void expand_addresses(struct dac *d, uint64_t now) {
+    if (!d->aeu_rests && expand_single(d))
+        return;
     if ((d->aeu_rests && !d->aeu_asks) || !expand_some(d, now))
         dac_count_expansion(d, 1);
 }
@@ -508,7 +630,7 @@ static void drain_warp(struct dac *d, uint32_t w, uint64_t now) {
         return;
     }
     struct mem_access x = a->at->line[a->read];
-    x.flags |= MEM_UNPIN;
+    x.flags = (uint8_t)((x.flags & ~MEM_PIN) | MEM_UNPIN);
     if (!mem_accepted(core_request(d->sm, &x, CORE_OF_OP | (uint32_t)a->op, now)))
         return;
     a->read++;
