@@ -70,9 +70,12 @@ static enum probe_state state_of_shortage(enum shortage why) {
 static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, enum core_shape shape) {
     bool program = BESIDE(shape) || !(STREAMS(sm) >> s & 1), alone = false;
     warp_issue(sm, s, now, &alone, shape);
-    sm->n.warp_insts += program;
-    sm->n.slot_issued += program;
-    sm->n.slot_mechanism += !program;
+    if (__builtin_expect(program, 1)) {
+        sm->n.warp_insts++;
+        sm->n.slot_issued++;
+    } else {
+        sm->n.slot_mechanism++;
+    }
     return alone;
 }
 

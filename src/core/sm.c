@@ -366,13 +366,20 @@ static uint64_t next_end(const struct sm *sm, uint64_t now) {
 static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep || sm->halts & HALT_ENDED || sm_can_issue(sm))
+    /* What a mechanism has to do beside instructions comes first: it is the most frequent reason. */
+    const bool beside = AHEAD(SHAPE_HERE) && HAS(sm, life, next);
+    if (!sm->spec->sleep || sm->halts & HALT_ENDED || (!beside && sm_can_issue(sm)))
         return now + 1;
-    uint64_t next = next_end(sm, now);
+    uint64_t next = beside ? NEVER : next_end(sm, now);
     if (HAS(sm, life, next)) {
         next = min_u64(next, point_life_next(sm, now));
         if (next <= now + 1) /* nothing is earlier */
             return now + 1;
+    }
+    if (beside) {
+        if (sm_can_issue(sm))
+            return now + 1;
+        next = min_u64(next, next_end(sm, now));
     }
     if (sm->ready_units)
         next = min_u64(next, units_next(sm, now));

@@ -185,6 +185,11 @@ static inline enum mem_result core_would_request(const struct sm *sm, const stru
 static inline uint32_t core_data_room(const struct sm *sm) {
     return *sm->epoch[MEM_DATA];
 }
+/* The SM wakes when what was refused for any of these reasons may be possible: it does so for one, and for
+ * several if the same can cure all of them and it was refused last. */
+static inline bool core_wakes_for(const struct sm *sm, uint32_t whys) {
+    return !(whys & (whys - 1)) || (!(whys & ~(uint32_t)MEM_CURED_BY_FILL) && sm->lsu_epoch == UINT32_MAX);
+}
 /* Requests that would be refused in this cycle are counted as if they had been made: whys are the reasons, as
  * bits, and the last of them is this, refused why. To be called before another request is made. */
 static inline void core_count_refused(struct sm *sm, const struct mem_access *a, enum mem_result why,
