@@ -45,10 +45,7 @@ static void settle(struct dac *d) {
 /* Threads for which the guard of an instruction holds. */
 static struct dac_mask guard_of(struct dac *d, const struct xinst *i) {
     struct dac_mask m = {0};
-    for (uint64_t left = d->batch; left; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
-        m.w[w] = dac_top(d)->w[w] & dac_guard(d, i, w);
-    }
+    dac_guarded(d, i, &m);
     return m;
 }
 
@@ -136,6 +133,7 @@ void dac_affine_control(struct dac *d, const struct xinst *i) {
     if (dac_asks(&d->side[pc]))
         take_vectors(d, &d->side[pc]);
     d->path[d->depth - 1].pc = pc + 1;
+    d->affine_goes = false;
     if (i->kind == X_BRA)
         branch(d, i, pc);
     if (i->kind == X_BAR)
@@ -156,6 +154,7 @@ void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc) {
     else
         dac_eval(d, i);
     d->path[d->depth - 1].pc = pc + 1;
+    d->affine_goes = false;
     settle(d);
 }
 
@@ -225,6 +224,7 @@ void dac_affine_look(struct dac *d) {
                                [WAIT_QUEUE] = &d->n.affine_wait_queue};
     d->affine_lacks = count[d->broken ? WAIT_NONE : waits_for(d)];
     d->affine_unchanged = d->affine_lacks != NULL;
+    d->affine_goes = !d->affine_unchanged;
 }
 
 bool dac_affine_ready(struct dac *d) {
@@ -240,6 +240,7 @@ bool dac_affine_ready(struct dac *d) {
         if (!active && i->guard == PRED_PT) { /* other paths are left */
             dac_leave(d, &gone);
             settle(d);
+            d->affine_goes = false;
             core_redirect(d->sm, d->stream->slot);
             return false;
         }

@@ -10,6 +10,10 @@ static void set_coords(struct dac *d, uint32_t slot) {
     const struct cta *c = cw->w->cta;
     struct coords *at = &d->coords[slot];
     const uint32_t *n = d->sm->x->block;
+    memcpy(at->ctaid, c->id, sizeof at->ctaid);
+    if (d->coords_of[slot] == cw->w->index + 1) /* as of the block before */
+        return;
+    d->coords_of[slot] = cw->w->index + 1;
     at->row = true;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t t = cw->w->index * WARP_LANES + l;
@@ -18,7 +22,6 @@ static void set_coords(struct dac *d, uint32_t slot) {
         at->tid[2][l] = t / n[0] / n[1];
         at->row &= at->tid[0][l] == at->tid[0][0] + l;
     }
-    memcpy(at->ctaid, c->id, sizeof at->ctaid);
 }
 
 /* ---- the queues ---- */
@@ -71,7 +74,7 @@ static void start_affine(struct dac *d, uint64_t warps) {
     d->asking &= ~blocks;
     d->path[0] = all;
     d->depth = 1;
-    d->affine_unchanged = d->stays = false;
+    d->affine_unchanged = d->affine_goes = d->stays = false;
     dac_rouse(d, UINT64_MAX);
     dac_clear(d);
     d->n.batches++;

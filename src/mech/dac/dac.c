@@ -59,6 +59,7 @@ static struct dac_mark *marks_of(struct arena *a, const struct program *facts, c
         if (m[pc].fact && !m[pc].fact->roles)
             m[pc].fact = NULL;
         m[pc].roles = m[pc].fact ? m[pc].fact->roles : 0;
+        m[pc].address = m[pc].roles == DAC_DEQ && img->code[pc].guard == PRED_PT && !img->code[pc].gneg;
     }
     for (uint32_t pc = 0; pc + 1 < img->ncode; pc++) {
         m[pc].then_none = !m[pc + 1].roles;
@@ -142,6 +143,7 @@ static void start(void *m, const void *marks) {
     *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
     d->able = 0;
     core_concern(d->sm, d, d->on ? UINT64_MAX : 0);
+    d->split = d->on ? x : NULL;
     if (!d->on)
         return;
     d->affine = k->affine;
@@ -150,9 +152,11 @@ static void start(void *m, const void *marks) {
     /* One way of a set is never locked: of one alone none can be. */
     bool locks = memsys_l1(d->sm->mem, d->sm->id)->cache.bank.tags.spec.ways > 1;
     for (uint32_t pc = 0; pc < k->img->ncode; pc++)
-        d->main[pc].data = locks && d->main[pc].fact && fetches(x, d->params, d->main[pc].fact);
+        d->main[pc].data = locks && d->main[pc].roles & DAC_DEQ && fetches(x, d->params, d->main[pc].fact);
     for (uint32_t pc = 0; pc < k->affine->ncode; pc++)
         d->side[pc].data = locks && d->side[pc].fact && fetches(x, d->params, d->side[pc].fact);
+    if (memcmp(&d->dims.n[1], x->block, sizeof x->block))
+        memset(d->coords_of, 0, sizeof d->coords_of);
     for (uint32_t n = 0; n < 3; n++) {
         d->dims.n[1 + n] = x->block[n];
         d->dims.n[4 + n] = x->grid[n];
@@ -164,7 +168,7 @@ static void start(void *m, const void *marks) {
     d->used = d->slots = d->nnamed = 0;
     d->asking = 0;
     d->changed = d->lines_came = UINT64_MAX;
-    d->affine_unchanged = d->stays = false;
+    d->affine_unchanged = d->affine_goes = d->stays = false;
     d->over = true;
     dac_rouse(d, UINT64_MAX);
     core_want_slots(d->sm, d, SLOTS_NEVER);
@@ -243,21 +247,31 @@ static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
         dac_know(d, warp_bit(warp), false);
 }
 
-static void issued(void *m, int32_t op) {
+/* An instruction of the affine warp, or any in a launch that is not split. */
+static APART void other_issued(struct dac *d, const struct core_op *o) {
+    if (d->on)
+        dac_affine_issued(d, o->i, (uint32_t)o->pc);
+    else
+        dac_count_load(d, o);
+}
+
+static EVERY_TIME void issued(void *m, int32_t op) {
     struct dac *d = m;
     const struct core_op *o = &d->sm->ops[op];
     const struct core_warp *cw = &d->sm->warps[o->warp];
-    if (!d->on) {
-        dac_count_load(d, o);
-    } else if (cw->x != d->sm->x) {
-        dac_affine_issued(d, o->i, (uint32_t)o->pc);
-    } else {
-        const struct dac_mark *mark = &d->main[o->pc];
-        if (mark->roles || o->need->load)
-            dac_given(d, op);
-        /* On one path the next instruction is the one behind; most take nothing. */
-        dac_know(d, warp_bit(o->warp), mark->then_none && cw->w->depth == 1);
+    if (__builtin_expect(cw->x != d->split, 0)) {
+        other_issued(d, o);
+        return;
     }
+    const struct dac_mark *mark = &d->main[o->pc];
+    if (mark->data && o->mask) {
+        dac_given(d, op);
+    } else {
+        d->n.deq_addr += mark->roles & DAC_DEQ && o->mask;
+        dac_count_load(d, o);
+    }
+    /* On one path the next instruction is the one behind; most take nothing. */
+    dac_know(d, warp_bit(o->warp), mark->then_none && cw->w->depth == 1);
 }
 
 static EVERY_TIME void dac_tick(void *m, uint64_t now) {
@@ -268,8 +282,12 @@ static EVERY_TIME void dac_tick(void *m, uint64_t now) {
         dac_begin_batch(d);
     if (d->draining & d->lines_came)
         dac_drain(d, now);
-    if (d->head != d->tail)
-        dac_expand(d, now);
+    if (d->head != d->tail) {
+        if (dac_expansion_rests(d))
+            dac_count_expansion(d, 1);
+        else
+            dac_expand(d, now);
+    }
     const struct sm *sm = d->sm;
     if (!sm->parked)
         return;
@@ -288,7 +306,7 @@ static uint64_t next(const void *m, uint64_t now) {
     if (!d->on)
         return UINT64_MAX;
     uint64_t look = d->sm->parked & (d->affine_unchanged ? d->changed : d->changed | d->sm->streaming);
-    bool busy = look || d->slots || d->draining & d->lines_came || dac_can_begin(d) || dac_expands(d);
+    bool busy = dac_expands(d) || look || d->slots || d->draining & d->lines_came || dac_can_begin(d);
     return busy ? now + 1 : UINT64_MAX;
 }
 

@@ -28,6 +28,7 @@ struct dac_mark {
     const struct dac_fact *fact; /* NULL: none */
     uint32_t roles;              /* of the fact */
     bool then_none;              /* the instruction behind it has none */
+    bool address;                /* it takes an address, and nothing else, for all threads of its path */
     bool quiet; /* nothing has to be done for it: it takes nothing, and leaves its warp able */
     bool data;  /* of this launch: data are fetched ahead */
     bool flip;  /* affine: the kernel has the branch the other way around */
@@ -130,6 +131,7 @@ struct dac {
     struct sm *sm;
     const struct dac_params *params;
     bool on;
+    const struct exec *split; /* what warps of the program run in a launch that is split; else NULL */
     const struct image *affine;
     struct dac_mark *main, *side; /* by instruction of the kernel, of the affine stream */
     struct core_stream *stream;
@@ -143,7 +145,8 @@ struct dac {
     uint64_t batch;  /* warps for which it runs, or ran last */
     uint64_t served; /* ... of which are still on the SM */
     uint64_t block_warps[DAC_WARPS];
-    struct coords *coords; /* by warp */
+    struct coords *coords;         /* by warp */
+    uint32_t coords_of[DAC_WARPS]; /* index of the warp in its block, and 1; 0: none of such blocks */
     struct dims dims;
     struct dac_mask *masks; /* conditions */
     uint16_t *mask_refs;
@@ -182,6 +185,7 @@ struct dac {
     uint64_t lines_came;    /* warps whose loads may have a line to take */
     uint64_t *affine_lacks; /* counter of what the affine warp waits for; NULL: nothing ... */
     bool affine_unchanged;  /* ... and it waits for that still: it is parked */
+    bool affine_goes;       /* it waits for nothing, until it has issued */
     bool over;              /* some tuple may be one that every block has */
     bool stays;             /* of the blocks that do not wait, the one served last has the oldest tuple */
     bool aeu_rests;         /* the address expansion unit can do nothing ... */
@@ -244,10 +248,8 @@ static inline void dac_changed(struct dac *d, uint32_t warp) {
 /* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so
  * until it issues. Of those of which it is known nobody asks. */
 static inline void dac_know(struct dac *d, uint64_t warps, bool able) {
-    uint64_t before = d->able;
-    d->able = able ? before | warps : before & ~warps;
-    if (d->able != before)
-        core_concern(d->sm, d, ~d->able);
+    d->able = able ? d->able | warps : d->able & ~warps;
+    core_concern(d->sm, d, ~d->able);
 }
 
 /* affine.c: the affine warp. */
@@ -260,6 +262,8 @@ static inline void dac_count_affine(struct dac *d, uint64_t cycles) {
 }
 /* Its next instruction has to wait, and it is counted for what. */
 static inline bool dac_affine_waits(struct dac *d) {
+    if (d->affine_goes)
+        return false;
     if (!d->affine_unchanged)
         dac_affine_look(d);
     dac_count_affine(d, 1);
@@ -283,6 +287,8 @@ void dac_lanes(struct dac *d, const struct val *v, uint32_t warp, uint32_t *out)
 /* The address of an access of the affine stream. */
 void dac_address(struct dac *d, const struct xinst *i, struct num_val *at);
 uint32_t dac_guard(struct dac *d, const struct xinst *i, uint32_t warp);
+/* Threads on the path on top for which the guard of an instruction holds, of the warps of the batch. */
+void dac_guarded(struct dac *d, const struct xinst *i, struct dac_mask *m);
 /* The mask of a warp of a predicate. */
 uint32_t dac_pred_lanes(const struct dac *d, uint32_t p, uint32_t warp);
 uint16_t dac_mask_new(struct dac *d);
@@ -298,13 +304,27 @@ void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_ma
 void dac_expand(struct dac *d, uint64_t now);
 /* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
+/* Neither of the units does anything in this cycle, nor is there anything to leave the queue. */
+static inline bool dac_expansion_rests(const struct dac *d) {
+    return d->aeu_rests && !d->aeu_asks && !d->over && d->peu == d->tail && !d->peu_wait;
+}
 /* With something in the queue, the address expansion unit has waited for so many cycles more. */
 static inline void dac_count_expansion(struct dac *d, uint64_t cycles) {
     if (d->aeu_lacks)
         *d->aeu_lacks += cycles;
 }
 /* Accesses of a warp that have given all they had are over. */
-void dac_pop(struct dac *d, struct dac_queues *q);
+static inline void dac_drop_taken(const struct dac *d, struct dac_queues *q) {
+    while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
+        q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
+        q->issued--;
+        q->count--;
+    }
+}
+static inline void dac_pop(struct dac *d, struct dac_queues *q) {
+    dac_rouse_warp(d, (uint32_t)(q - d->q));
+    dac_drop_taken(d, q);
+}
 void dac_arrived(void *m, uint32_t token, uint64_t now);
 /* A line's data are read again, before anybody goes on with them. */
 void dac_again(void *m, uint32_t token);
@@ -326,10 +346,16 @@ void dac_unpark(struct dac *d, uint64_t warps);
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m);
 void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void dac_given(struct dac *d, int32_t op);
+/* Counts a load that takes no data. */
+static inline void dac_count_load(struct dac *d, const struct core_op *o) {
+    if (!o->need->load || o->i->kind != X_LOAD || !o->mask ||
+        (o->space != CORE_GLOBAL && o->space != CORE_LOCAL))
+        return;
+    d->n.loads_other++;
+    d->n.loads_other_lines += o->naccess;
+}
 /* The same once more, when the load has taken effect again. */
 void dac_given_again(void *m, int32_t op);
-/* Counts a load that takes nothing. */
-void dac_count_load(struct dac *d, const struct core_op *o);
 enum mech_verdict dac_access(void *m, int32_t op, uint64_t now);
 /* Loads that take line by line. */
 void dac_drain(struct dac *d, uint64_t now);

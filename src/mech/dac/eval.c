@@ -95,6 +95,25 @@ uint32_t dac_guard(struct dac *d, const struct xinst *i, uint32_t warp) {
     return (ask ? d->vector[warp].mask : dac_pred_lanes(d, i->guard, warp)) ^ (0u - (uint32_t)i->gneg);
 }
 
+void dac_guarded(struct dac *d, const struct xinst *i, struct dac_mask *m) {
+    const uint32_t *top = dac_top(d)->w;
+    const struct dac_pred *p = &d->preds[i->guard];
+    bool asks = dac_asks(&d->side[i - d->affine->code]);
+    if (!asks && p->kind == PRED_MASK) {
+        const uint32_t *lanes = d->masks[p->mask].w, flip = 0u - (uint32_t)i->gneg;
+        for (uint64_t left = d->batch; left; left &= left - 1) {
+            uint32_t w = (uint32_t)__builtin_ctzll(left);
+            m->w[w] = top[w] & (lanes[w] ^ flip);
+        }
+        return;
+    }
+    uint32_t same = asks ? 0 : dac_guard(d, i, 0);
+    for (uint64_t left = d->batch; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        m->w[w] = top[w] & (asks ? dac_guard(d, i, w) : same);
+    }
+}
+
 /* ---- operands ---- */
 
 /* Word k of an instruction's sources; room: for one that is no register. */

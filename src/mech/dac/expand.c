@@ -15,20 +15,10 @@ static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const stru
     t->in = in;
     t->size = 1;
     t->left = 0;
-    memcpy(t->epoch, d->epoch, sizeof t->epoch);
+    for (uint64_t left = d->blocks; left; left &= left - 1)
+        t->epoch[__builtin_ctzll(left)] = d->epoch[__builtin_ctzll(left)];
     d->n.atq_accesses++;
     return t;
-}
-
-/* The blocks of a set of warps. */
-static uint64_t blocks_of(const struct dac *d, const struct dac_mask *m) {
-    uint64_t all = 0;
-    for (uint64_t left = d->batch; left; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
-        if (m->w[w])
-            all |= UINT64_C(1) << d->sm->warps[w].block;
-    }
-    return all;
 }
 
 /* A tuple names its conditions as long as it is in the queue. */
@@ -45,20 +35,20 @@ static void name_conditions(struct dac *d, const uint16_t cond[DAC_CONDS], bool 
 }
 
 void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark *m) {
-    struct dac_mask mask = {0};
+    struct dac_tuple *t = dac_tuple(d, d->tail); /* where it will be, if it is for anybody */
+    uint64_t blocks = 0;
+    dac_guarded(d, i, &t->mask);
     for (uint64_t left = d->batch; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        mask.w[w] = dac_top(d)->w[w] & dac_guard(d, i, w);
+        blocks |= (uint64_t)(t->mask.w[w] != 0) << d->sm->warps[w].block;
     }
-    uint64_t blocks = blocks_of(d, &mask);
     *(m->data ? &d->n.enq_data : &d->n.enq_addr) += 1;
     if (!blocks)
         return;
-    struct dac_tuple *t = put(d, m, i->in);
+    put(d, m, i->in);
     t->address = true;
     t->data = m->data;
     t->wide = i->in->m.a64;
-    t->mask = mask;
     t->left = blocks;
     dac_address(d, i, &t->at);
     if (!t->at.ok) {
@@ -287,8 +277,9 @@ static APART void count_refused(struct dac *d, uint64_t before, uint64_t now) {
     struct dac_refused *r = &d->refused;
     uint64_t last = 0;
     const struct dac_expansion *x = NULL;
+    bool any = r->busy && before == UINT64_MAX; /* what it was for is all the same */
     r->whys = 0;
-    for (uint64_t left = r->blocks; left; left &= left - 1) {
+    for (uint64_t left = r->blocks; left && !(any && x); left &= left - 1) {
         uint32_t c = (uint32_t)__builtin_ctzll(left);
         uint64_t at = order_of(d, c, r->again >> c & 1 ? d->exp[c].at : d->exp[c].since);
         if (at >= before)
@@ -351,15 +342,6 @@ static enum dac_step expand_line(struct dac *d, const struct dac_tuple *t, uint3
     a->taken += a->issued && !t->data;
     count_record(d, w);
     return STEP_DONE;
-}
-
-void dac_pop(struct dac *d, struct dac_queues *q) {
-    dac_rouse_warp(d, (uint32_t)(q - d->q));
-    while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
-        q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
-        q->issued--;
-        q->count--;
-    }
 }
 
 /* A warp of the block has all records of the tuple. */
@@ -607,7 +589,7 @@ APART void dac_expand(struct dac *d, uint64_t now) {
  * counts the time meanwhile for that reason. */
 bool dac_expands(const struct dac *d) {
     const struct dac_refused *r = &d->refused;
-    bool asks = d->aeu_asks && (r->whys & (r->whys - 1) || core_data_epoch(d->sm) != r->epoch);
+    bool asks = d->aeu_asks && (!core_wakes_for(d->sm, r->whys) || core_data_epoch(d->sm) != r->epoch);
     return d->head != d->tail && (!d->aeu_rests || asks || d->peu != d->tail);
 }
 

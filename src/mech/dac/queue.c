@@ -32,22 +32,28 @@ static inline bool has_address(struct dac *d, uint32_t warp) {
     if (q->count == q->issued)
         return false;
     const struct dac_access *a = dac_nth(d, q, q->issued);
-    if (!dac_rule(d->params, DAC_RULE_LINES))
-        return a->expanded == a->n && (!a->data || __builtin_popcount(a->arrived) == a->n);
-    return a->expanded && (!a->data || a->arrived & 1);
+    if (!a->expanded || (a->data && !(a->arrived & 1)))
+        return false;
+    return dac_rule(d->params, DAC_RULE_LINES) ||
+           (a->expanded == a->n && (!a->data || __builtin_popcount(a->arrived) == a->n));
 }
 
-/* What the next instruction of a warp takes is there. */
-static inline bool can_take(struct dac *d, uint32_t warp) {
+/* The same of an instruction that does not take an address alone. */
+static APART bool can_take_other(struct dac *d, uint32_t warp, const struct dac_mark *m) {
     const struct core_warp *cw = &d->sm->warps[warp];
-    const struct dac_mark *m = mark_at(d, cw);
-    if (!m->roles)
-        return true;
     if (m->roles & DAC_ASK && (d->sent | ~d->served) >> warp & 1)
         return false; /* the affine warp has yet to take its last one, or to begin for it */
     if (m->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, m->fact))
         return false;
     return !(m->roles & DAC_DEQ) || !active(cw, cw->needs[cw->next].i) || has_address(d, warp);
+}
+
+/* What the next instruction of a warp takes is there. */
+static inline bool can_take(struct dac *d, uint32_t warp) {
+    const struct dac_mark *m = mark_at(d, &d->sm->warps[warp]);
+    if (!m->roles)
+        return true;
+    return m->address ? has_address(d, warp) : can_take_other(d, warp, m);
 }
 
 /* Warps that were refused and have got nothing since. */
@@ -76,11 +82,9 @@ static APART uint64_t refused_of(struct dac *d, uint64_t warps) {
 EVERY_TIME uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     struct dac *d = m;
     (void)now;
-    if (!d->on)
-        return ready;
     uint64_t refused = still_refused(d, ready), asked = ready & ~(d->able | refused);
     d->n.wait_warps += warps_of(refused);
-    if (d->affine_unchanged && asked & d->sm->streaming) { /* it waits still */
+    if (asked & d->sm->streaming && d->affine_unchanged) { /* it waits still */
         dac_count_affine(d, 1);
         refused |= asked & d->sm->streaming;
         asked &= ~refused;
@@ -88,7 +92,7 @@ EVERY_TIME uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     if (asked)
         refused |= refused_of(d, asked);
     uint64_t able = ready & ~refused;
-    if (__builtin_expect(d->params->first, 0) && able & d->sm->streaming)
+    if (__builtin_expect(able & d->sm->streaming && d->params->first, 0))
         return able & d->sm->streaming;
     return able;
 }
@@ -157,8 +161,8 @@ static void put_address(struct dac *d, uint32_t warp, const struct xinst *i, con
         high[l] = (uint32_t)(addr[l] >> 32);
 }
 
-static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
-                         uint32_t mask) {
+static EVERY_TIME void take_address(struct dac *d, uint32_t warp, const struct xinst *i,
+                                    const struct dac_fact *f, uint32_t mask) {
     struct dac_queues *q = &d->q[warp];
     struct dac_access *a = dac_nth(d, q, q->issued++);
     if (a->number != f->number || a->mask != mask)
@@ -171,13 +175,19 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
         return;
     a->taken = a->expanded;
     d->n.pwaq_accesses += a->expanded;
-    dac_pop(d, q);
+    dac_drop_taken(d, q);
+}
+
+/* The same of an instruction that takes nothing else. */
+static APART void take_address_alone(struct dac *d, uint32_t warp, const struct xinst *i, uint32_t mask,
+                                     const struct dac_mark *mark) {
+    take_address(d, warp, i, mark->fact, mask);
 }
 
 /* What the instruction takes. Before it takes effect, so that the block's count of a barrier is known when it
  * opens, and the lanes that come to a branch are. */
-static __attribute__((noinline)) void dac_take(struct dac *d, uint32_t warp, const struct xinst *i,
-                                               uint32_t mask, const struct dac_mark *mark) {
+static APART void dac_take(struct dac *d, uint32_t warp, const struct xinst *i, uint32_t mask,
+                           const struct dac_mark *mark) {
     if (mark->roles & DAC_DEQ_PRED)
         take_predicate(d, warp);
     if (mark->roles & DAC_DEQ && mask)
@@ -188,14 +198,14 @@ static __attribute__((noinline)) void dac_take(struct dac *d, uint32_t warp, con
         dac_send(d, warp, i, mark);
 }
 
-void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+EVERY_TIME void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
     const struct core_warp *cw = &d->sm->warps[warp];
-    if (!d->on || cw->x != d->sm->x)
+    if (cw->x != d->split)
         return;
     const struct dac_mark *mark = mark_at(d, cw);
     if (mark->roles)
-        dac_take(d, warp, i, mask, mark);
+        (mark->address && mask ? take_address_alone : dac_take)(d, warp, i, mask, mark);
 }
 
 /* Word k of what a load puts into a lane's registers. */
@@ -245,20 +255,8 @@ static void give_data(struct dac *d, int32_t op, const struct dac_access *a) {
         give_parts(d, o, a);
 }
 
-void dac_count_load(struct dac *d, const struct core_op *o) {
-    bool load = o->i->kind == X_LOAD && (o->space == CORE_GLOBAL || o->space == CORE_LOCAL) && o->mask;
-    d->n.loads_other += load;
-    d->n.loads_other_lines += load ? o->naccess : 0;
-}
-
 void dac_given(struct dac *d, int32_t op) {
     const struct core_op *o = &d->sm->ops[op];
-    const struct dac_mark *mark = &d->main[o->pc];
-    if (!(mark->roles & DAC_DEQ) || !o->mask || !mark->data) {
-        d->n.deq_addr += mark->roles & DAC_DEQ && o->mask;
-        dac_count_load(d, o);
-        return;
-    }
     struct dac_queues *q = &d->q[o->warp];
     struct dac_access *a = dac_nth(d, q, q->issued - 1);
     a->op = op;
@@ -275,19 +273,22 @@ void dac_given_again(void *m, int32_t op) {
         give_data(d, op, d->access_of[op]);
 }
 
-enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
-    struct dac *d = m;
+/* The load whose data were fetched ahead takes its lines now. */
+static APART void begin_drain(struct dac *d, int32_t op) {
     const struct core_op *o = &d->sm->ops[op];
-    (void)now;
-    if (!d->on || o->pc < 0 || d->sm->streaming >> o->warp & 1 || !o->mask)
-        return MECH_PASS;
-    const struct dac_mark *mark = &d->main[o->pc];
-    if (!(mark->roles & DAC_DEQ) || !mark->data)
-        return MECH_PASS;
     const struct dac_queues *q = &d->q[o->warp];
     for (uint32_t k = 0; k < q->issued; k++)
         dac_nth(d, q, k)->served |= dac_nth(d, q, k)->op == op;
     d->draining |= UINT64_C(1) << o->warp;
     d->lines_came |= UINT64_C(1) << o->warp;
+}
+
+EVERY_TIME enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
+    struct dac *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    (void)now;
+    if (o->pc < 0 || d->sm->warps[o->warp].x != d->split || !d->main[o->pc].data || !o->mask)
+        return MECH_PASS;
+    begin_drain(d, op);
     return MECH_TAKEN;
 }

@@ -200,6 +200,8 @@ void val_select(struct val *d, uint16_t cond, const struct val *a, const struct 
 static bool stays(const struct dims *s, const struct atom *a, int64_t base, bool sgn) {
     int64_t least = base, most = base;
     for (uint32_t k = 1; k < DAC_FIELDS; k++) {
+        if (!a->f[k]) /* as are most */
+            continue;
         int64_t step = (int64_t)(int32_t)a->f[k] * (s->n[k] ? s->n[k] - 1 : 0);
         *(step < 0 ? &least : &most) += step;
     }
