@@ -192,8 +192,11 @@ static void expect_done(struct cache *c, uint64_t cycle, uint32_t token) {
     assert_true(d.token == token && d.ready == cycle);
 }
 
+/* What a load comes to was to be known before, of a cache that is not busy. */
 static void expect_access(struct cache *c, uint64_t now, uint64_t line, uint32_t token, enum mem_result r) {
     struct mem_access x = load(line, 1);
+    struct mem_packet p = {.line = x.line, .kind = x.kind, .flags = x.flags, .sectors = x.sectors};
+    assert_int_equal(cache_is_busy(c, now) ? MEM_STALL_PORT : bank_would_read(&c->bank, &p), r);
     assert_int_equal(cache_access(c, now, &x, token), r);
 }
 
@@ -557,6 +560,12 @@ static void test_l1_atomics(void **state) {
 }
 
 /* Locked lines stay; one way of each set is never locked. */
+static void expect_load(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token,
+                        enum mem_result r) {
+    assert_int_equal(l1_would_load(l, x), r);
+    assert_int_equal(l1_access(l, now, x, token), r);
+}
+
 static void test_l1_locks(void **state) {
     (void)state;
     struct l1_spec s = small_l1();
@@ -570,26 +579,26 @@ static void test_l1_locks(void **state) {
     }
     struct mem_packet p;
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(l1_access(l, i, &x[i], i), MEM_MISS);
+        expect_load(l, i, &x[i], i, MEM_MISS);
         p = take(l);
         l1_fill(l, i + 1, &p);
     }
-    assert_int_equal(l1_access(l, 9, &x[2], 0), MEM_STALL_WAYS); /* the third way must stay free */
-    assert_int_equal(l1_access(l, 10, &x[0], 0), MEM_HIT);       /* a second lock on the same line is fine */
+    expect_load(l, 9, &x[2], 0, MEM_STALL_WAYS); /* the third way must stay free */
+    expect_load(l, 10, &x[0], 0, MEM_HIT);       /* a second lock on the same line is fine */
     for (uint32_t i = 2; i < 8; i++)
         fill_line(l, 20 + 10 * i, i * 4); /* all through the free way */
     x[0].flags = MEM_UNPIN;
-    assert_int_equal(l1_access(l, 200, &x[0], 0), MEM_HIT);
-    assert_int_equal(l1_access(l, 201, &x[2], 0), MEM_STALL_WAYS); /* still locked once */
+    expect_load(l, 200, &x[0], 0, MEM_HIT);
+    expect_load(l, 201, &x[2], 0, MEM_STALL_WAYS); /* still locked once */
     assert_true(l1_unlock(l, 0));
     assert_false(l1_unlock(l, 0));
     assert_false(l1_unlock(l, 99 * MEM_MAX_LINE));
-    assert_int_equal(l1_access(l, 202, &x[2], 0), MEM_MISS);
+    expect_load(l, 202, &x[2], 0, MEM_MISS);
     assert_true(l->n.locks == 4 && l->n.unlocks == 2);
     struct mem_access w = store(4, 1, 0, 0);
     assert_int_equal(l1_access(l, 203, &w, 0), MEM_SENT); /* a store does not drop a locked line */
     x[1].flags = 0;
-    assert_int_equal(l1_access(l, 204, &x[1], 0), MEM_HIT);
+    expect_load(l, 204, &x[1], 0, MEM_HIT);
 }
 
 /* ---- interconnect ------------------------------------------------------------------------------------ */
