@@ -85,7 +85,8 @@ struct mech_life {
      * NULL, or says which invariant of the mechanism does not hold. */
     const char *(*finish)(void *m, bool cut);
     /* May a block of so many warps enter the SM? All must agree. Asked again in every cycle in which the SM
-     * is ticked, as long as the answer is no; an SM without blocks is not, and must let one enter. */
+     * is ticked, as long as the answer is no, so that how often depends on how the SM sleeps; an SM without
+     * blocks is not ticked, and must let one enter. */
     bool (*admit)(void *m, uint32_t warps);
     /* A block enters or leaves block slot `block`. Its warps are announced one by one, after the block when
      * it enters, before it when it leaves; a warp leaves with nothing in flight. A second stream is a warp

@@ -103,6 +103,7 @@ static void start(void *state, const void *marks) {
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
     cmrc_lay_out(m);
     m->warps = 0;
+    m->refuses = false;
     m->wrong = NULL;
     core_ignore(m->sm, m, MECH_AT_watch_retire);    /* who is alone has all results written ... */
     core_ignore(m->sm, m, MECH_AT_watch_collected); /* ... and all operands read at once */
@@ -110,12 +111,13 @@ static void start(void *state, const void *marks) {
         core_ignore(m->sm, m, MECH_AT_watch_issued);
 }
 
-/* A block needs the padding, too. */
+/* A block needs the padding, too. How often this is asked is the SM's affair: each wait counts once. */
 static bool admit(void *state, uint32_t warps) {
     struct cmrc *m = state;
     bool fits = m->owned || !m->warps || m->params->pairing == PAIR_IDEAL ||
                 (m->warps + warps) * m->regs_of_warp <= m->sm->spec->registers;
-    m->n.refused += !fits;
+    m->n.refused += !fits && !m->refuses;
+    m->refuses = !fits;
     return fits;
 }
 

@@ -91,6 +91,7 @@ struct cmrc {
     bool usual;            /* that is not so, all rules hold, and any two accesses may share a port */
     uint32_t regs_of_warp; /* with padding */
     uint32_t warps;        /* resident */
+    bool refuses;          /* the next block waits until some of them have left */
     /* By place: a number of bank and entry; usual: the place itself, as no two have the same; not of those
      * that have an owner. */
     uint16_t *slots;
