@@ -532,13 +532,15 @@ static void feed_strands(struct run *r) {
     }
 }
 
-/* The cycle in which something can happen next, or one that not all SMs have gone through; NEVER: in none. */
+/* The cycle in which something can happen next, or one that not all SMs have gone through; NEVER: in none. To
+ * one that waits for a block, even if it has nothing else to do for long, that may happen in its next. */
 static uint64_t next_of_all(const struct run *r) {
     uint64_t next = memsys_advances_at(r->m->mem);
     BITS_EACH (&r->open, i) {
+        const struct strand *s = &r->strands[i];
         if (next <= r->reached)
             return next;
-        next = min_u64(next, strand_next(&r->strands[i]));
+        next = min_u64(next, wants_block(s) ? s->at : strand_next(s));
     }
     return next;
 }

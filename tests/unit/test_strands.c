@@ -271,6 +271,22 @@ static const struct mechanism gives = {
 /* So few registers that CMRC, which pads those of a warp, has blocks wait. */
 static const char *const tight[] = {"rf.mapping=wshift", "sm.registers=2048", "block.registers=2048", NULL};
 
+/* A block that was refused enters in the cycle in which warps have left room for it, even if neither its SM
+ * nor others have anything else to do for long. */
+static void refused_blocks_are_the_same(void **state) {
+    (void)state;
+    static const struct launch few = {"atomics", 90, 64, {0}};
+    struct rig r;
+    mech = "cmrc";
+    compare("gtx480", tight, "mixed.ptx", &few, 1);
+    open_rig(&r, "gtx480", tight, "mixed.ptx", 1);
+    struct outcome o = run(&r, &few);
+    assert_true(rig_counter(&r, "cmrc.refused"));
+    rig_close(&r);
+    forget(&o);
+    mech = NULL;
+}
+
 /* Mechanisms see the same, too: values that they keep and supply instead of what somebody loads, lanes that
  * one computes for, instructions that are passed over, and blocks that have to wait. */
 static void mechanisms_are_the_same(void **state) {
@@ -301,15 +317,11 @@ static void mechanisms_are_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_the_same),
-        cmocka_unit_test(races_are_the_same),
-        cmocka_unit_test(mechanisms_are_the_same),
-        cmocka_unit_test(full_queues_are_the_same),
-        cmocka_unit_test(faults_are_the_same),
-        cmocka_unit_test(cuts_are_the_same),
-        cmocka_unit_test(short_rounds_are_few),
-        cmocka_unit_test(room_is_foreseen),
-        cmocka_unit_test(waiting_requests_end_no_rounds),
+        cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
+        cmocka_unit_test(mechanisms_are_the_same),  cmocka_unit_test(refused_blocks_are_the_same),
+        cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
+        cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(short_rounds_are_few),
+        cmocka_unit_test(room_is_foreseen),         cmocka_unit_test(waiting_requests_end_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
