@@ -222,7 +222,7 @@ static EVERY_TIME uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, 
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. said: the owner of the
- * forms has said how many arrays that activates. */
+ * forms has said how many arrays that activates, or 0: it counts the access itself. */
 static inline __attribute__((always_inline)) void
 serve_read(struct sm *sm, uint32_t b, int32_t prev, enum core_shape shape, bool said, uint32_t arrays) {
     int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
@@ -236,10 +236,12 @@ serve_read(struct sm *sm, uint32_t b, int32_t prev, enum core_shape shape, bool 
     int16_t source = read->source;
     struct core_op *op = &sm->ops[id];
     sm->reads_waiting--;
-    sm->n.rf_reads++;
-    sm->n.rf_read_arrays += shape >= SHAPE_BASE ? CORE_ARRAYS
-                            : said              ? note_arrays(sm, false, CORE_ARRAYS, arrays)
-                                                : arrays_used(sm, id, source, false);
+    if (!said || arrays) {
+        sm->n.rf_reads++;
+        sm->n.rf_read_arrays += shape >= SHAPE_BASE ? CORE_ARRAYS
+                                : said              ? note_arrays(sm, false, CORE_ARRAYS, arrays)
+                                                    : arrays_used(sm, id, source, false);
+    }
     read->next = sm->free_read;
     sm->free_read = r;
     if (shape < SHAPE_BASE && __builtin_expect(source == CORE_NONE, 0) && HAS(sm, back, read_done))
@@ -618,9 +620,11 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
     else if (op->next == CORE_NONE)
         sm->write_banks &= ~(1u << b);
     sm->writes_waiting--;
-    sm->n.rf_writes++;
-    sm->n.rf_write_arrays +=
-        said ? note_arrays(sm, true, op->write_arrays, arrays) : arrays_used(sm, id, op->next_write, true);
+    if (!said || arrays) {
+        sm->n.rf_writes++;
+        sm->n.rf_write_arrays += said ? note_arrays(sm, true, op->write_arrays, arrays)
+                                      : arrays_used(sm, id, op->next_write, true);
+    }
     uint32_t word = op->next_write++;
     if (op->taken && !HAS(sm, watch, written)) { /* nobody looks on while the owner goes on with it */
         OWNER(sm, back, written, id, word);
@@ -658,9 +662,11 @@ EVERY_TIME void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, 
 EVERY_TIME void core_serve_lone(struct sm *sm, int32_t id, uint32_t arrays) {
     struct core_op *op = &sm->ops[id];
     KEEP(op);
-    sm->n.rf_reads += op->pending;
-    sm->n.rf_read_arrays += arrays;
-    sm->n.rf_read_spared += op->pending * CORE_ARRAYS - arrays;
+    if (arrays) {
+        sm->n.rf_reads += op->pending;
+        sm->n.rf_read_arrays += arrays;
+        sm->n.rf_read_spared += op->pending * CORE_ARRAYS - arrays;
+    }
     op->pending = 0;
     if (!unit_start(sm, id, op, SHAPE_HERE))
         operands_complete(sm, id, op, SHAPE_HERE);

@@ -104,12 +104,12 @@ void core_read_beside(struct sm *sm, int32_t op, int32_t other);
  * linked by sm->ops[].next. */
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev);
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev);
-/* The same for the owner of the forms, who says how many arrays, not 0, the access activates, instead of
- * being asked. */
+/* The same for the owner of the forms, who says how many arrays the access activates, instead of being asked,
+ * or 0: it counts the access itself, later (tally). */
 void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays);
 void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays);
-/* All banks of an op that reads alone (sm->lone) serve it, which activates so many arrays; whoever does that
- * empties sm->lone. */
+/* All banks of an op that reads alone (sm->lone) serve it, which activates so many arrays, or 0, as above;
+ * whoever does that empties sm->lone. */
 void core_serve_lone(struct sm *sm, int32_t op, uint32_t arrays);
 /* Ops that read alone from some of these banks do so no more: their reads wait like others. */
 void core_queue_lone(struct sm *sm, uint32_t banks);
