@@ -14,12 +14,6 @@ struct request {
 };
 static const struct request no_request = {.at = CORE_NONE};
 
-/* The bank looks at a write: what it takes is found out once. */
-static inline void look_once(struct cmrc *m, int32_t id) {
-    if (m->ops[id].looked != m->sm->ops[id].next_write + 1)
-        cmrc_look(m, id);
-}
-
 /* The functions below are compiled twice: for CMRC as it is usually, which m->usual says, and for all. */
 static EVERY_TIME enum cmrc_pairing pairing(const struct cmrc *m, bool usual) {
     return usual ? PAIR_ALL : m->params->pairing;
@@ -126,7 +120,7 @@ static APART void serve(struct cmrc *m, const struct request *q, uint32_t bank, 
     if (!q->write) {
         const struct core_read *r = &m->sm->reads[q->at];
         if (r->source != CORE_NONE)
-            cmrc_deliver(m, r, q->mask, bank, usual);
+            cmrc_deliver(m, m->sm, r, q->mask, bank, usual);
         let_thaw(m, q->at);
         core_serve_read_of(m->sm, bank, q->prev, count_sent(m, q->mask, m->reads));
     } else if (m->ops[q->at].expands) {
@@ -172,6 +166,16 @@ static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
 
 APART void cmrc_serve_several(struct cmrc *m, uint32_t bank) {
     serve_bank(m, bank, true);
+}
+
+APART void cmrc_serve_partner(struct cmrc *m, uint32_t bank, int32_t at, int32_t op, bool write,
+                              uint8_t mask) {
+    const struct request first = {.at = at, .op = op, .write = write, .mask = mask};
+    struct request q;
+    if (!find_read(m, bank, &first, &q, true))
+        return;
+    count_pair(m, &first, &q);
+    serve(m, &q, bank, true);
 }
 
 APART bool cmrc_serve_beside(struct cmrc *m, uint32_t bank) {

@@ -17,11 +17,11 @@ static EVERY_TIME uint32_t count_access(struct cmrc *m, uint8_t mask) {
 }
 
 /* The same of one to or from outside the banks; whole: in the copy of the stages it is one of these, which
- * activate all arrays without CMRC, and of which it counts later what they do not. */
+ * activate all arrays without CMRC, and which are counted later. */
 static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask, uint64_t *whole) {
     if (CMRC_ALONE && whole) {
         whole[mask]++;
-        return CORE_ARRAYS;
+        return 0;
     }
     if (mask == CMRC_ALL) {
         m->n.width4++;
@@ -40,6 +40,13 @@ static EVERY_TIME bool cmrc_is_read(const struct sm *sm, uint32_t bank, uint32_t
     return false;
 }
 
+/* The bank looks at a write: what it takes is found out once. */
+static EVERY_TIME void look_once(struct cmrc *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    if (CMRC_ALONE ? !op->noted : m->ops[id].looked != op->next_write + 1)
+        cmrc_look(m, id);
+}
+
 /* The port of a bank is used. */
 static EVERY_TIME void count_port(struct cmrc *m, uint32_t n) {
     if (!CMRC_ALONE)
@@ -53,7 +60,7 @@ static EVERY_TIME uint8_t mask_of_read(struct cmrc *m, int32_t at) {
         return r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : m->ops[r->op].mask[r->source];
     if (__builtin_expect(m->nfrozen, 0) && m->frozen[at])
         return m->frozen[at];
-    return CMRC_ALL & ~m->regs[r->place].spared;
+    return cmrc_usual_mask(m, r->place);
 }
 
 /* It is served, and keeps no mask any more. */
@@ -65,23 +72,19 @@ static EVERY_TIME void let_thaw(struct cmrc *m, int32_t at) {
 }
 
 /* An operand arrives at a collector that takes whatever comes, in the copy of the stages. */
-static EVERY_TIME void deliver_alone(struct cmrc *m, const struct core_read *r, uint32_t bank) {
-    struct cmrc_op *p = &m->ops[r->op];
-    if (p->cycle != m->sm->now) {
-        p->cycle = m->sm->now;
-        m->n.collector_writes++;
-    } else {
-        m->n.type5 += p->bank != bank;
-    }
-    p->bank = (uint8_t)bank;
+static EVERY_TIME void deliver_alone(struct cmrc *m, struct sm *sm, const struct core_read *r) {
+    struct core_op *op = &sm->ops[r->op];
+    uint32_t cycle = (uint32_t)(sm->now - op->ready);
+    m->n.collector_writes += op->served != cycle;
+    op->served = cycle;
 }
 
 /* An operand arrives at a collector. usual: m->usual is known to hold. */
-static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
-                                    bool usual) {
+static EVERY_TIME void cmrc_deliver(struct cmrc *m, struct sm *sm, const struct core_read *r, uint8_t mask,
+                                    uint32_t bank, bool usual) {
     struct cmrc_op *p = &m->ops[r->op];
     if (CMRC_ALONE) {
-        deliver_alone(m, r, bank);
+        deliver_alone(m, sm, r);
         return;
     }
     const struct cmrc_reg *reg = usual ? &m->regs[r->place] : cmrc_at(m, r->place);
@@ -107,8 +110,11 @@ static EVERY_TIME void cmrc_deliver(struct cmrc *m, const struct core_read *r, u
 /* ---- banks.c ---- */
 /* Two requests of a bank, or one, as fits; CMRC as it is usually. */
 void cmrc_serve_several(struct cmrc *m, uint32_t bank);
-/* The same of a bank that has taken a write in this cycle, before which nothing waited: of those that came
- * later one may go with it. True. */
+/* An operand goes together with a request that the bank is about to serve, with these sub-banks, if one
+ * can. */
+void cmrc_serve_partner(struct cmrc *m, uint32_t bank, int32_t at, int32_t op, bool write, uint8_t mask);
+/* The same as the first of a bank that has taken a write in this cycle, before which nothing waited: of those
+ * that came later one may go with it. True. */
 bool cmrc_serve_beside(struct cmrc *m, uint32_t bank);
 
 /* ---- usual.c ---- */

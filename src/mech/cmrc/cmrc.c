@@ -67,6 +67,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->sm = sm;
     m->params = params;
     m->regs = arena_array(a, struct cmrc_reg, PLACES);
+    m->kept = arena_array(a, uint8_t, PLACES);
     m->slots = arena_array(a, uint16_t, PLACES);
     m->odd = arena_array(a, bool, PLACES);
     m->ops = arena_array(a, struct cmrc_op, CORE_OPS + 1) + 1;
@@ -96,8 +97,7 @@ static void start(void *state, const void *marks) {
         core_leave_copy(m->sm);
     m->reads_before = m->sm->n.rf_reads;
     m->writes_before = m->sm->n.rf_writes;
-    m->pairs_before = m->n.pairs;
-    m->expansions_before = m->n.expansions;
+    m->before = m->n;
     memset(m->frozen, 0, m->nfrozen ? m->sm->nreads : 0);
     m->nfrozen = 0;
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
@@ -173,8 +173,7 @@ const struct mechanism mech_cmrc = {
                      .warp = warp,
                      .apart = true,
                      .beside = true,
-                     .ignores = UINT64_C(1) << MECH_AT_watch_collected | UINT64_C(1) << MECH_AT_watch_retire |
-                                UINT64_C(1) << MECH_AT_watch_issued},
+                     .ignores = UINT64_C(1) << MECH_AT_watch_collected | UINT64_C(1) << MECH_AT_watch_retire},
             .watch = {.control = control,
                       .issued = cmrc_issued,
                       .collected = cmrc_collected,

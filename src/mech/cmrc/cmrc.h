@@ -21,10 +21,15 @@ enum cmrc_pairing {
 };
 
 /* In the copy of the stages that is compiled for CMRC (core/points.h), which runs where m->usual holds,
- * instructions take no longer and nobody compares, nothing is done when they issue. A register goes through
- * its planes when it is written: nobody else changes its latch. Reads find the mask of their register when
- * they are served, since it is not written before (but see cmrc_freeze), and are older than writes by cycles.
- * Accesses are counted by their masks, which become counters when somebody reads these (cmrc_tally). */
+ * instructions take no longer and nobody compares, operands need nothing when they issue. A register goes
+ * through its planes when it is written, or before, when its value is computed: nobody else changes its
+ * latch. Reads find the mask of their register when they are served, since it is not written before (but see
+ * cmrc_freeze), and are older than writes by cycles. Accesses are counted by their masks, which become
+ * counters when somebody reads these (cmrc_tally).
+ *
+ * What it knows of an op lies in the op: tag, what will be kept of the register it computes, 0 if that is not
+ * known yet; noted, the word in work was looked at (cmrc_look); served, the cycle in which its collector last
+ * took operands, counted from when it began to wait for them. */
 #ifdef CORE_ALONE
 #define CMRC_ALONE true
 #else
@@ -59,6 +64,11 @@ struct cmrc_reg {
     uint8_t spared;   /* sub-banks that it does not lie in, as bits; none of one that is not known */
     uint32_t version; /* counts writes */
 };
+
+/* What is kept of one in the copy of the stages, a byte, so that those of a warp lie in a line or two of the
+ * host's cache: sub-banks that it lies in, as bits, all if it is not known; whether its entry is odd; what
+ * the planes above its width hold (cmrc_form.ones). */
+enum { KEPT_ODD = 1 << CMRC_FULL, KEPT_ONES = KEPT_ODD << 1 };
 
 /* An op in flight, or an instruction about to take effect. */
 struct cmrc_op {
@@ -98,21 +108,22 @@ struct cmrc {
     bool *odd;                       /* the same: the entry is */
     uint32_t laid_out;               /* for so many registers of a warp */
     struct cmrc_reg *regs;           /* by slot: where in the banks they lie */
+    uint8_t *kept;                   /* by place, instead */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
     struct cmrc_op *ops;             /* from CORE_NONE on, which is for control instructions */
     uint64_t order;                  /* of requests */
     uint8_t written[CORE_MAX_BANKS]; /* sub-banks of a write that a bank took before it was served */
     /* In the copy of the stages. */
-    bool copied;                                            /* it runs */
-    uint64_t reads[1 << CMRC_FULL], writes[1 << CMRC_FULL]; /* by sub-banks */
-    uint64_t reads_before, writes_before, pairs_before,
-        expansions_before; /* counters when the launch began */
+    bool copied; /* it runs */
+    /* Accesses by sub-banks; granted: writes that the SM has counted, as if they activated all arrays. */
+    uint64_t reads[1 << CMRC_FULL], writes[1 << CMRC_FULL], granted[1 << CMRC_FULL];
+    uint64_t reads_before, writes_before; /* the SM's counters when the launch began */
     uint8_t *frozen;   /* by number of a read that waits: the mask it had when a control instruction wrote its
                           register ... */
     uint32_t nfrozen;  /* ... so many of them */
     const char *wrong; /* what was found to be so */
-    struct cmrc_counters n;
+    struct cmrc_counters n, before;    /* before: when the launch began */
     uint64_t *by_mask[1 << CMRC_FULL]; /* of these: accesses as wide as so many sub-banks, by sub-banks */
 };
 
@@ -136,8 +147,21 @@ void cmrc_lay_out(struct cmrc *m);
 static inline struct cmrc_reg *cmrc_at(struct cmrc *m, uint32_t place) {
     return &m->regs[m->owned ? place : m->slots[place]];
 }
+/* What is kept of a register that has this form, in the copy of the stages; not 0. */
+static inline uint8_t cmrc_kept_as(const struct cmrc *m, uint32_t place, struct cmrc_form f) {
+    uint8_t odd = m->kept[place] & KEPT_ODD;
+    return (uint8_t)(odd | cmrc_mask(f.width, odd) | (f.ones ? KEPT_ONES : 0));
+}
+/* The sub-banks of a register that has no owner, where the mechanism is as usual. */
+static inline uint8_t cmrc_usual_mask(const struct cmrc *m, uint32_t place) {
+    return CMRC_ALONE ? m->kept[place] & CMRC_ALL : CMRC_ALL & ~m->regs[place].spared;
+}
 /* Nothing is known of it any more. */
 static inline void cmrc_unlearn(struct cmrc *m, uint32_t place) {
+    if (m->copied) {
+        m->kept[place] = (m->kept[place] & KEPT_ODD) | CMRC_ALL;
+        return;
+    }
     struct cmrc_reg *r = cmrc_at(m, place);
     r->known = false;
     r->spared = 0;

@@ -5,20 +5,28 @@
 
 void cmrc_lay_out(struct cmrc *m) {
     uint32_t banks = m->sm->spec->banks, regs = m->sm->x->img->prog->nregs;
+    bool shifts = m->sm->spec->mapping != MAP_WID;
     if (m->laid_out == m->regs_of_warp)
         return;
     m->laid_out = m->regs_of_warp;
-    for (uint32_t warp = 0; warp < CORE_MAX_WARPS; warp++)
-        for (uint32_t r = 0; r < MAX_GPR && r < regs + banks; r++) {
-            uint32_t entry = m->sm->spec->mapping == MAP_WID ? warp / banks * m->regs_of_warp + r
-                                                             : (warp * m->regs_of_warp + r) / banks;
-            uint32_t place = warp * MAX_GPR + r;
+    for (uint32_t warp = 0; warp < CORE_MAX_WARPS; warp++) {
+        /* With MAP_WSHIFT the number of a register among all, by banks: quotient, and rest. */
+        uint32_t number = warp * m->regs_of_warp, place = warp * MAX_GPR;
+        uint32_t entry = shifts ? number / banks : warp / banks * m->regs_of_warp, rest = number % banks;
+        for (uint32_t r = 0; r < MAX_GPR && r < regs + banks; r++, place++) {
             m->slots[place] = (uint16_t)(m->usual ? place : entry * banks + bank_of(m->sm, warp, r));
             m->odd[place] = entry & 1;
+            m->kept[place] = (uint8_t)(CMRC_ALL | (entry & 1 ? KEPT_ODD : 0));
+            bool next = !shifts || rest + 1 == banks;
+            rest = next ? 0 : rest + 1;
+            entry += next;
         }
+    }
 }
 
 static bool is_odd(const struct cmrc *m, uint32_t place) {
+    if (CMRC_ALONE)
+        return m->kept[place] & KEPT_ODD;
     return m->owned ? place / m->sm->spec->banks & 1 : m->odd[place];
 }
 
@@ -27,6 +35,9 @@ static uint8_t mask_of(const struct cmrc *m, uint32_t place, struct cmrc_form f)
 }
 
 static struct cmrc_form form_at(struct cmrc *m, uint32_t place) {
+    if (CMRC_ALONE)
+        return (struct cmrc_form){(uint8_t)__builtin_popcount(m->kept[place] & CMRC_ALL),
+                                  m->kept[place] & KEPT_ONES};
     bool known = place != CORE_NO_PLACE && cmrc_at(m, place)->known;
     return known ? cmrc_at(m, place)->form : (struct cmrc_form){CMRC_FULL, false};
 }
@@ -118,24 +129,29 @@ EVERY_TIME void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, 
 void cmrc_tally(void *state) {
     struct cmrc *m = state;
     struct sm *sm = m->sm;
-    uint64_t reads = sm->n.rf_reads - m->reads_before, writes = sm->n.rf_writes - m->writes_before;
     if (!m->copied)
         return;
     for (uint32_t mask = 1; mask < 1 << CMRC_FULL; mask++) {
-        uint64_t spared = CORE_ARRAYS - 2 * (uint64_t)__builtin_popcount(mask);
-        *m->by_mask[mask] += m->reads[mask] + m->writes[mask];
-        m->n.unsent += (m->reads[mask] + m->writes[mask]) * spared;
-        sm->n.rf_read_arrays -= m->reads[mask] * spared;
-        sm->n.rf_read_spared += m->reads[mask] * spared;
-        sm->n.rf_write_arrays -= m->writes[mask] * spared;
-        sm->n.rf_write_spared += m->writes[mask] * spared;
-        m->reads[mask] = m->writes[mask] = 0;
+        uint64_t used = 2 * (uint64_t)__builtin_popcount(mask), spared = CORE_ARRAYS - used;
+        uint64_t reads = m->reads[mask], writes = m->writes[mask], granted = m->granted[mask];
+        *m->by_mask[mask] += reads + writes + granted;
+        m->n.unsent += (reads + writes + granted) * spared;
+        sm->n.rf_reads += reads;
+        sm->n.rf_read_arrays += reads * used;
+        sm->n.rf_read_spared += reads * spared;
+        sm->n.rf_writes += writes;
+        sm->n.rf_write_arrays += writes * used - granted * spared;
+        sm->n.rf_write_spared += (writes + granted) * spared;
+        m->reads[mask] = m->writes[mask] = m->granted[mask] = 0;
     }
+    uint64_t reads = sm->n.rf_reads - m->reads_before, writes = sm->n.rf_writes - m->writes_before;
+    /* An operand comes to its collector as the first in a cycle, with one from another bank, or with one from
+     * its own. */
     m->n.operands += reads;
+    m->n.type5 +=
+        reads - (m->n.collector_writes - m->before.collector_writes) - (m->n.type1 - m->before.type1);
     m->n.port_cycles +=
-        reads + writes + (m->n.expansions - m->expansions_before) - (m->n.pairs - m->pairs_before);
-    for (int32_t id = 0; id < sm->fresh_op; id++) /* writes that a cut launch has not got to */
-        m->ops[id].looked = 0;
+        reads + writes + (m->n.expansions - m->before.expansions) - (m->n.pairs - m->before.pairs);
     m->copied = false;
 }
 
@@ -147,14 +163,23 @@ void cmrc_freeze(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {
             uint32_t reg = sm->reads[r].place - warp * MAX_GPR;
             if (reg - first >= n || m->frozen[r])
                 continue;
-            m->frozen[r] = CMRC_ALL & ~m->regs[sm->reads[r].place].spared;
+            m->frozen[r] = m->kept[sm->reads[r].place] & CMRC_ALL;
             m->nfrozen++;
         }
 }
 
-void cmrc_issued(void *state, int32_t id) {
+/* In the copy of the stages a result that is computed goes through its planes here already, while the host
+ * has it at hand: until it is written nobody else changes its latch. */
+EVERY_TIME void cmrc_issued(void *state, int32_t id) {
     const struct cmrc *m = state;
-    core_delay(m->sm, id, (uint32_t)m->params->latency);
+    if (!CMRC_ALONE) {
+        core_delay(m->sm, id, (uint32_t)m->params->latency);
+        return;
+    }
+    struct core_op *op = &m->sm->ops[id];
+    if (op->need->computes && op->writes == 1 && op->mask == UINT32_MAX)
+        op->tag = cmrc_kept_as(m, op->warp * MAX_GPR + op->i->d,
+                               cmrc_through(m->params->sign, m->sm->warps[op->warp].w->r[op->i->d]));
 }
 
 /* Where the registers of an op that begins to read lie, if somebody else decides. */
@@ -223,7 +248,10 @@ void cmrc_look(struct cmrc *m, int32_t id) {
     struct cmrc_op *o = &m->ops[id];
     const uint32_t *value = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
     uint32_t others = op->mask == UINT32_MAX ? 0 : other_lanes(m, op);
-    o->looked = (uint8_t)(op->next_write + 1);
+    if (CMRC_ALONE)
+        m->sm->ops[id].noted = true;
+    else
+        o->looked = (uint8_t)(op->next_write + 1);
     o->queued = CMRC_ALONE ? m->sm->now : ++m->order;
     o->expands = 0;
     o->whole = false;
@@ -236,7 +264,25 @@ void cmrc_look(struct cmrc *m, int32_t id) {
     o->write = mask_of(m, op->place, o->form);
 }
 
+/* The same in the copy of the stages: what it lies in, and its latch gets what comes back from there. */
+static void write_alone(struct cmrc *m, int32_t id) {
+    struct core_op *op = &m->sm->ops[id];
+    const struct cmrc_op *o = &m->ops[id];
+    op->noted = false;
+    m->kept[op->place] = cmrc_kept_as(m, op->place, o->form);
+    if (o->form.width == CMRC_FULL)
+        return;
+    _Alignas(64) uint32_t value[WARP_LANES];
+    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
+    cmrc_load(m->params->sign, o->form, latch, value);
+    lane_blend(latch, value, op->mask | other_lanes(m, op));
+}
+
 void cmrc_write(struct cmrc *m, int32_t id) {
+    if (CMRC_ALONE) {
+        write_alone(m, id);
+        return;
+    }
     const struct core_op *op = &m->sm->ops[id];
     struct cmrc_op *o = &m->ops[id];
     uint32_t reg = op->i->d + op->next_write;
@@ -253,12 +299,6 @@ void cmrc_write(struct cmrc *m, int32_t id) {
     if (m->owned && !injected)
         m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
     o->looked = 0;
-    if (CMRC_ALONE && o->form.width < CMRC_FULL) {
-        _Alignas(64) uint32_t value[WARP_LANES];
-        uint32_t *latch = m->sm->warps[op->warp].w->r[reg];
-        cmrc_load(m->params->sign, o->form, latch, value);
-        lane_blend(latch, value, op->mask | other_lanes(m, op));
-    }
 }
 
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {

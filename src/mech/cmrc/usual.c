@@ -1,24 +1,41 @@
 /* CMRC as it is usually, which m->usual says: registers have no owner, all rules hold, and any two accesses
- * whose sub-banks differ may share a port. Most banks then serve one request, which takes little; the others
- * are left to the arbiter for all (banks.c).
+ * whose sub-banks differ may share a port. Most banks then serve one request, or a first one that needs no
+ * search and an operand with it; the others are left to the arbiter for all (banks.c).
  *
  * Where the mechanism is alone, most requests never wait in a list: operands of an op that are the only ones
  * at their banks (sm->lone), and results that come to a bank where nothing waits (cmrc_write_now). */
 #include "mech/cmrc/banks.h"
 
-/* The register is written in this form. */
-static EVERY_TIME void put_usual(struct cmrc *m, uint32_t place, struct cmrc_form f, uint8_t mask) {
-    struct cmrc_reg *r = &m->regs[place];
-    uint32_t version = CMRC_ALONE ? 0 : r->version + 1; /* nobody looks at it there */
-    *r = (struct cmrc_reg){
-        .form = f, .known = true, .spared = (uint8_t)(CMRC_ALL & ~mask), .version = version};
+/* A destination word that has a value for all lanes, as it is to be written. */
+struct word {
+    struct cmrc_form form;
+    uint8_t mask; /* sub-banks */
+    uint8_t kept; /* instead of the form, in the copy of the stages */
+};
+
+/* The word in work of an op; in the copy of the stages it goes through its planes, if it has not yet. */
+static EVERY_TIME struct word find_word(const struct cmrc *m, const struct sm *sm, const struct core_op *op) {
+    uint8_t kept = op->tag;
+    if (CMRC_ALONE && kept)
+        return (struct word){.mask = kept & CMRC_ALL, .kept = kept};
+    uint32_t *latch = sm->warps[op->warp].w->r[op->i->d + op->next_write];
+    if (CMRC_ALONE) {
+        kept = cmrc_kept_as(m, op->place, cmrc_through(m->params->sign, latch));
+        return (struct word){.mask = kept & CMRC_ALL, .kept = kept};
+    }
+    struct cmrc_form f = cmrc_form(m->params->sign, latch, UINT32_MAX);
+    return (struct word){.form = f, .mask = cmrc_mask(f.width, m->odd[op->place])};
 }
 
-/* The form of the destination word in work of an op that writes all lanes; in the copy of the stages it goes
- * through its planes. */
-static EVERY_TIME struct cmrc_form form_of_word(const struct cmrc *m, const struct core_op *op) {
-    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
-    return CMRC_ALONE ? cmrc_through(m->params->sign, latch) : cmrc_form(m->params->sign, latch, UINT32_MAX);
+/* The register is written. */
+static EVERY_TIME void put_word(struct cmrc *m, uint32_t place, const struct word *w) {
+    if (CMRC_ALONE) {
+        m->kept[place] = w->kept;
+        return;
+    }
+    struct cmrc_reg *r = &m->regs[place];
+    *r = (struct cmrc_reg){
+        .form = w->form, .known = true, .spared = (uint8_t)(CMRC_ALL & ~w->mask), .version = r->version + 1};
 }
 
 EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
@@ -26,62 +43,75 @@ EVERY_TIME uint32_t cmrc_write_now(void *state, int32_t id, uint32_t bank) {
     const struct core_op *op = &m->sm->ops[id];
     if (!CMRC_USUAL(m))
         return 0;
-    uint8_t mask;
     if (__builtin_expect(op->mask == UINT32_MAX, 1)) {
-        struct cmrc_form f = form_of_word(m, op);
-        mask = cmrc_mask(f.width, m->odd[op->place]);
-        put_usual(m, op->place, f, mask);
-    } else {
-        cmrc_look(m, id);
-        if (m->ops[id].expands)
-            return 0;
-        mask = m->ops[id].write;
-        cmrc_write(m, id);
+        struct word w = find_word(m, m->sm, op);
+        put_word(m, op->place, &w);
+        m->written[bank] = w.mask;
+        count_port(m, 1);
+        if (CMRC_ALONE) {
+            m->granted[w.mask]++;
+            return op->write_arrays;
+        }
+        return count_sent(m, w.mask, NULL);
     }
-    m->written[bank] = mask;
+    cmrc_look(m, id);
+    if (m->ops[id].expands)
+        return 0;
+    m->written[bank] = m->ops[id].write;
+    cmrc_write(m, id);
     count_port(m, 1);
-    return count_sent(m, mask, op->mask == UINT32_MAX ? m->writes : NULL);
+    return count_sent(m, m->written[bank], NULL);
 }
 
-/* The only write that waits at a bank is served alone: no operand waits there, or it fills all sub-banks.
- * False: that is not so, or something has to be read before. */
+/* The only write that waits at a bank is served, and with it an operand that waits there, if one fits. False:
+ * it cannot be served yet. */
 static EVERY_TIME bool write_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t id, int32_t at) {
-    const struct core_op *op = &sm->ops[id];
+    struct core_op *op = &sm->ops[id];
     struct cmrc_op *o = &m->ops[id];
-    struct cmrc_form f;
-    uint8_t mask;
-    if (op->mask != UINT32_MAX || op->pc == CORE_NO_PC)
+    bool all = op->mask == UINT32_MAX;
+    struct word w;
+    if (!CMRC_ALONE && op->pc == CORE_NO_PC)
         return false;
-    if (o->looked == op->next_write + 1) {
-        f = o->form;
-        mask = o->write;
+    if (__builtin_expect(all, 1)) {
+        w = find_word(m, sm, op);
     } else {
-        f = form_of_word(m, op);
-        mask = cmrc_mask(f.width, m->odd[op->place]);
+        look_once(m, id);
+        if (o->expands)
+            return false;
+        w.mask = o->write;
     }
-    if (at != CORE_NONE && (mask != CMRC_ALL || cmrc_is_read(sm, bank, op->place)))
+    if (at != CORE_NONE && cmrc_is_read(sm, bank, op->place))
         return false;
+    if (at != CORE_NONE && w.mask != CMRC_ALL)
+        cmrc_serve_partner(m, bank, id, id, true, w.mask);
     count_port(m, 1);
-    put_usual(m, op->place, f, mask);
-    o->looked = 0;
-    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask, m->writes));
+    if (__builtin_expect(all, 1)) {
+        put_word(m, op->place, &w);
+        if (CMRC_ALONE)
+            op->noted = false;
+        else
+            o->looked = 0;
+    } else {
+        cmrc_write(m, id);
+    }
+    core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, w.mask, all ? m->writes : NULL));
     return true;
 }
 
-/* The first operand that waits at a bank without writes is served alone: no other waits there, or it fills
- * all sub-banks. False: that is not so, or its collector may have a say. */
+/* The first operand that waits at a bank without writes is served, and with it another, if one fits. False:
+ * its collector may have a say. */
 static EVERY_TIME bool read_first(struct cmrc *m, struct sm *sm, uint32_t bank, int32_t at) {
     const struct core_read *r = &sm->reads[at];
+    const struct cmrc_op *p = &m->ops[r->op];
     if (CMRC_ALONE ? m->nfrozen : r->source == CORE_NONE)
         return false;
-    const struct cmrc_op *p = &m->ops[r->op];
-    uint8_t mask = CMRC_ALONE ? CMRC_ALL & ~m->regs[r->place].spared : p->mask[r->source];
-    if (r->next != CORE_NONE && (mask != CMRC_ALL || PORTS(sm)))
-        return false;
+    uint8_t mask = CMRC_ALONE ? cmrc_usual_mask(m, r->place) : p->mask[r->source];
     if (PORTS(sm) && p->cycle == sm->now && p->slices & mask)
         return false;
+    if (r->next != CORE_NONE && mask != CMRC_ALL)
+        cmrc_serve_partner(m, bank, at, r->op, false, mask);
     count_port(m, 1);
-    cmrc_deliver(m, r, mask, bank, true);
+    cmrc_deliver(m, sm, r, mask, bank, true);
     core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask, m->reads));
     return true;
 }
@@ -94,11 +124,10 @@ static EVERY_TIME void read_lone(struct cmrc *m, struct sm *sm, int32_t id) {
     const uint8_t *reads = op->need->reads;
     uint32_t n = op->pending, arrays = 0, changed = 0;
     m->n.collector_writes++;
-    m->n.type5 += n - 1;
     if (CMRC_ALONE) {
         for (uint32_t k = 0; k < n; k++)
-            m->reads[CMRC_ALL & ~regs[reads[k]].spared]++;
-        core_serve_lone(sm, id, n * CORE_ARRAYS);
+            m->reads[cmrc_usual_mask(m, op->warp * MAX_GPR + reads[k])]++;
+        core_serve_lone(sm, id, 0);
         return;
     }
     for (uint32_t k = 0; k < n; k++) {
@@ -107,6 +136,7 @@ static EVERY_TIME void read_lone(struct cmrc *m, struct sm *sm, int32_t id) {
     }
     if (changed)
         m->wrong = read_too_late;
+    m->n.type5 += n - 1;
     m->n.unsent += n * CORE_ARRAYS - arrays;
     m->n.port_cycles += n;
     m->n.operands += n;
@@ -123,15 +153,18 @@ static bool writes_go_on(const struct sm *sm) {
     return false;
 }
 
-/* Ops that read alone, in `lone` by the last of their banks, where those before the first come last; returns
- * these banks. */
-static EVERY_TIME uint32_t find_lone(struct sm *sm, uint32_t before, int32_t *lone) {
+/* Banks by their turn in this cycle: from the first on, and around. */
+static EVERY_TIME uint32_t by_turn(const struct sm *sm, uint32_t banks, uint32_t first) {
+    return (uint32_t)((banks | (uint64_t)banks << sm->spec->banks) >> first) & sm->all_banks;
+}
+
+/* Ops that read alone, in `lone` by the turn of the last of their banks; returns these turns. */
+static EVERY_TIME uint32_t find_lone(struct sm *sm, uint32_t first, int32_t *lone) {
     uint32_t ends = 0;
     if (sm->write_banks)
         core_queue_lone(sm, writes_go_on(sm) ? UINT32_MAX : sm->write_banks);
     for (uint32_t k = 0, n = sm->nlone; k < n; k++) {
-        uint32_t banks = sm->lone[k].banks, last = banks & before ? banks & before : banks;
-        uint32_t end = 31 - (uint32_t)__builtin_clz(last);
+        uint32_t end = 31 - (uint32_t)__builtin_clz(by_turn(sm, sm->lone[k].banks, first));
         lone[end] = sm->lone[k].op;
         ends |= 1u << end;
     }
@@ -164,24 +197,14 @@ EVERY_TIME void cmrc_serve_usual(struct cmrc *m, struct sm *sm, uint32_t first) 
         read_lone(m, sm, sm->lone[0].op);
         return;
     }
-    uint32_t before = (1u << first) - 1, ends = sm->nlone ? find_lone(sm, before, lone) : 0;
-    uint32_t waiting = sm->read_banks | sm->write_banks | ends, taken = sm->written_banks;
-    uint32_t turns = ~before; /* of these banks it is to come; then of those before the first */
-    for (;;) {
-        uint32_t left = waiting & turns;
-        if (!left) {
-            if (!(waiting & before))
-                return;
-            turns = before;
-            before = 0;
-            continue;
-        }
-        uint32_t bank = (uint32_t)__builtin_ctz(left);
-        turns &= ~1u << bank;
-        waiting &= ~(1u << bank);
-        if (ends >> bank & 1)
-            read_lone(m, sm, lone[bank]);
+    uint32_t ends = sm->nlone ? find_lone(sm, first, lone) : 0;
+    uint32_t waiting = by_turn(sm, sm->read_banks | sm->write_banks, first) | ends;
+    for (const uint32_t taken = sm->written_banks; waiting;) {
+        uint32_t turn = (uint32_t)__builtin_ctz(waiting), bank = sm->bank_at[turn + first];
+        waiting &= waiting - 1;
+        if (ends >> turn & 1)
+            read_lone(m, sm, lone[turn]);
         else if (taken >> bank & 1 ? cmrc_serve_beside(m, bank) : serve_one(m, sm, bank))
-            waiting |= sm->write_banks & (turns | before);
+            waiting |= by_turn(sm, sm->write_banks, first) & ~1u << turn;
     }
 }
