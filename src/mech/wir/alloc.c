@@ -4,29 +4,38 @@
 
 #include "mech/wir/wir.h"
 
-/* The word in work of an op's result, in its latch. */
-static inline uint32_t *value_of(const struct wir *w, int32_t id) {
-    return w->ops[id].value[w->sm->ops[id].next_write];
-}
-
-/* Where the logical register of that word is. */
-static inline struct reg_map *map_of(const struct wir *w, int32_t id) {
-    return w->ops[id].map + w->sm->ops[id].next_write;
-}
-
 /* The word in work of a result is on its way to the signature buffer, where it will be in that cycle. Its
  * hash is computed here: when it is looked up there, the host has long finished, and has fetched the entry.
  */
-static EVERY_TIME void sign_ahead(struct wir *w, int32_t id, uint64_t at) {
-    struct wir_op *o = &w->ops[id];
-    if (__builtin_expect(!o->divergent && w->params->vsb_entries, 1)) {
-        uint32_t *value = value_of(w, id);
+static EVERY_TIME void sign_ahead(struct wir *w, int32_t id, struct wir_op *o, uint64_t at) {
+    if (__builtin_expect(o->signs, 1)) {
+        uint32_t *value = o->value;
         wir_clear_dead(value, w->sm->ops[id].mask);
         o->hash = h3_hash(w->h3, value);
-        __builtin_prefetch(vsb_place(&w->vsb, o->hash));
+        o->place = (uint16_t)vsb_index(&w->vsb, o->hash);
+        __builtin_prefetch(&w->vsb.entry[o->place]);
     }
     o->at = at;
-    fifo_push(w->sm, w->alloc, id, &w->sm->ops[id]);
+    if (w->alloc.first == CORE_NONE) {
+        w->alloc.first = id;
+        w->alloc.at = at;
+    } else {
+        w->ops[w->alloc.last].next = (uint16_t)id;
+    }
+    w->alloc.last = id;
+}
+
+/* The first of those on that way is there. */
+static EVERY_TIME int32_t take_signed(struct wir *w) {
+    int32_t id = w->alloc.first;
+    if (id == w->alloc.last) {
+        w->alloc.first = CORE_NONE;
+        w->alloc.at = UINT64_MAX;
+    } else {
+        w->alloc.first = w->ops[id].next;
+        w->alloc.at = w->ops[w->alloc.first].at;
+    }
+    return id;
 }
 
 /* Has the host fetch a value that is read or written in a later cycle: until then it will have come. */
@@ -69,21 +78,23 @@ static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
 }
 
 /* The next word of a result that has several is the one in work. */
-static APART void begin_next(struct wir *w, int32_t id) {
-    sign_ahead(w, id, w->now + 1);
+static APART void begin_next(struct wir *w, int32_t id, struct wir_op *o) {
+    o->map++;
+    o->value += WARP_LANES;
+    sign_ahead(w, id, o, w->now + 1);
 }
 
 /* The word in work was written to its register, or found there. */
 static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    struct reg_map *map = o->map + op->next_write - 1;
+    KEEP(o);
     uint16_t dst = o->dst;
-    wir_remap(w, map, dst, o->divergent);
+    wir_remap(w, o->map, dst, o->divergent);
     if (o->record)
         record(w, o, dst);
     if (op->next_write < op->writes)
-        begin_next(w, id);
+        begin_next(w, id, o);
     else if (__builtin_expect(o->movs, 0))
         o->done = true; /* it ends with its copies */
     else
@@ -107,7 +118,16 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
 
 /* The word in work goes to its bank. */
 static APART void write_later(struct wir *w, int32_t id, uint16_t dst) {
+    regfile_write(&w->regs, dst);
     core_write_to(w->sm, id, dst);
+}
+
+/* Is the value of a register on its way to the bank? */
+static bool is_unwritten(const struct wir *w, uint16_t reg) {
+    bool fresh = false;
+    for (uint32_t k = 0; k < w->nfresh; k++)
+        fresh |= w->ops[w->fresh[k]].dst == reg;
+    return fresh || regfile_unwritten(&w->regs, reg);
 }
 
 /* Words of this cycle go to their banks. */
@@ -120,8 +140,7 @@ static APART void queue_fresh(struct wir *w) {
 
 /* The result has a register of its own, in dst: it is written there. */
 static EVERY_TIME void write_word(struct wir *w, int32_t id, uint16_t dst, bool divergent) {
-    write_lanes(w, dst, value_of(w, id), divergent ? w->sm->ops[id].mask : (uint32_t)ALL_LANES);
-    regfile_write(&w->regs, dst);
+    write_lanes(w, dst, w->ops[id].value, divergent ? w->sm->ops[id].mask : (uint32_t)ALL_LANES);
     w->n.writes++;
     if (w->gathers) {
         if (w->nfresh < WIR_FRESH) {
@@ -135,7 +154,7 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id, uint16_t dst, bool 
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs.refs[map->id] != 1 || regfile_unwritten(&w->regs, map->id))
+    if (map->id == REG_NONE || w->regs.refs[map->id] != 1 || is_unwritten(w, map->id))
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -145,7 +164,7 @@ static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map 
 
 /* The new register of a divergent op gets the lanes that the op leaves alone. */
 static APART void keep_lanes(struct wir *w, int32_t id) {
-    uint16_t old = map_of(w, id)->id, dst = w->ops[id].dst;
+    uint16_t old = w->ops[id].map->id, dst = w->ops[id].dst;
     if (old == REG_NONE) {
         memset(w->regs.v[dst], 0, sizeof w->regs.v[0]);
     } else {
@@ -176,7 +195,7 @@ static EVERY_TIME bool give_register(struct wir *w, int32_t id, bool divergent, 
     uint16_t dst = can ? regfile_alloc(&w->regs) : (uint16_t)REG_NONE;
     o->dst = dst;
     if (__builtin_expect(dst == REG_NONE, 0)) {
-        if (!can || w->rb.used || w->vsb.used || !take_in_place(w, o, map_of(w, id))) {
+        if (!can || w->rb.used || w->vsb.used || !take_in_place(w, o, o->map)) {
             queue_push(&w->starved, id);
             return false;
         }
@@ -197,8 +216,7 @@ static EVERY_TIME bool give_register(struct wir *w, int32_t id, bool divergent, 
 /* The same where that is not what mostly happens. */
 static APART bool find_register(struct wir *w, int32_t id) {
     const struct wir_op *o = &w->ops[id];
-    bool signs = !o->divergent && w->params->vsb_entries;
-    return give_register(w, id, o->divergent, signs ? vsb_place(&w->vsb, o->hash) : NULL);
+    return give_register(w, id, o->divergent, o->signs ? &w->vsb.entry[o->place] : NULL);
 }
 
 /* The word in work cannot share a register. */
@@ -209,7 +227,7 @@ static void need_register(struct wir *w, int32_t id) {
 /* The result and the register that may hold it are both at hand. */
 static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     struct wir_op *o = &w->ops[id];
-    if (!memcmp(held, value_of(w, id), sizeof w->regs.v[0])) {
+    if (!memcmp(held, o->value, sizeof w->regs.v[0])) {
         w->n.vsb_shared++;
         const uint32_t *there = w->regs.v[o->dst]; /* not only what was compared */
         core_share(w->sm, id, there == held ? NULL : there);
@@ -225,7 +243,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
 static void verify(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (regfile_unwritten(&w->regs, o->dst)) {
+    if (is_unwritten(w, o->dst)) {
         queue_push(&w->unwritten, id);
         return;
     }
@@ -257,19 +275,19 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
         w->n.vc_ops++;
     }
     compare(w, id, w->regs.v[o->dst]);
-    wir_gate(w);
+    wir_gate_again(w);
 }
 
 /* A word of the result that cannot be shared gets its register. */
 static APART void begin_own_word(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (!o->divergent)
-        wir_clear_dead(value_of(w, id), w->sm->ops[id].mask);
-    if (!o->divergent || !map_of(w, id)->pinned) {
+        wir_clear_dead(o->value, w->sm->ops[id].mask);
+    if (!o->divergent || !o->map->pinned) {
         need_register(w, id);
         return;
     }
-    o->dst = map_of(w, id)->id;
+    o->dst = o->map->id;
     wir_ref(w, o->dst);
     write_word(w, id, o->dst, true);
 }
@@ -277,11 +295,11 @@ static APART void begin_own_word(struct wir *w, int32_t id) {
 /* A word of the result reaches the signature buffer. */
 static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (__builtin_expect(o->divergent || !w->params->vsb_entries, 0)) {
+    if (__builtin_expect(!o->signs, 0)) {
         begin_own_word(w, id);
         return;
     }
-    struct vsb_entry *place = vsb_place(&w->vsb, o->hash);
+    struct vsb_entry *place = &w->vsb.entry[o->place];
     w->touched = true;
     w->n.hash_ops++;
     w->n.vsb_ops++;
@@ -307,7 +325,7 @@ EVERY_TIME enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    sign_ahead(w, id, now + (uint64_t)w->params->alloc);
+    sign_ahead(w, id, &w->ops[id], now + (uint64_t)w->params->alloc);
     return MECH_TAKEN;
 }
 
@@ -359,7 +377,6 @@ static APART void serve_waiting(struct wir *w) {
 static EVERY_TIME void write_fresh(struct wir *w, int32_t id) {
     uint16_t dst = w->ops[id].dst;
     core_write_now(w->sm, id, dst);
-    regfile_wrote(&w->regs, dst);
     finish_word(w, id);
 }
 
@@ -392,11 +409,8 @@ EVERY_TIME void wir_allocation_stage(struct wir *w) {
     w->gathers = true;
     if (__builtin_expect(w->starved.len | w->unwritten.len | w->copies.len, 0))
         serve_waiting(w);
-    for (uint32_t ports = w->ports; ports && w->alloc[0] != CORE_NONE; ports--) {
-        if (w->ops[w->alloc[0]].at > w->now)
-            break;
-        begin_word(w, fifo_pop(w->sm, w->alloc));
-    }
+    for (uint32_t ports = w->ports; ports && w->alloc.at <= w->now; ports--)
+        begin_word(w, take_signed(w));
 }
 
 /* Nobody but this logical register has the physical one. */

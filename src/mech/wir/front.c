@@ -61,7 +61,7 @@ static inline bool make_tag(struct wir *w, const struct core_warp *cw, const str
         if (mark->scoped && !add_scope(w, (uint32_t)(cw - w->sm->warps), o, &pieces))
             return false;
     }
-    o->index = rb_fold(&w->rb, pieces);
+    o->index = (uint16_t)rb_fold(&w->rb, pieces);
     __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
     return true;
 }
@@ -146,7 +146,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct reg_map *map = regfile_map(&w->regs, warp, 0);
     KEEP(o);
     o->map = &map[i->d];
-    o->value = (uint32_t(*)[WARP_LANES]) & cw->w->r[i->d];
+    o->value = cw->w->r[i->d];
     o->record = o->done = o->holes = false;
     o->movs = 0;
     o->dst = REG_NONE;
@@ -157,6 +157,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     w->n.rename_ops += mark->renames;
     o->kind = (uint8_t)kind;
     o->divergent = mask != cw->w->live; /* some are alive */
+    o->signs = w->has_signatures & !o->divergent;
     o->look = false;
     if (mark->reusable) {
         if (o->divergent)
@@ -203,7 +204,7 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     w->n.reused_loads += kind == RB_GLOBAL || kind == RB_SHARED;
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
-    wir_clear_dead(o->value[0], w->sm->ops[id].mask);
+    wir_clear_dead(o->value, w->sm->ops[id].mask);
     core_give(w->sm, id, w->regs.v[reg]);
     wir_end(w, id);
 }
@@ -234,6 +235,13 @@ static EVERY_TIME void wir_miss(struct wir *w, struct wir_op *o, struct rb_entry
     o->stamp = rb_enter(&w->rb, old, &o->tag, RB_NO_RESULT);
 }
 
+/* The waiting ones come into the order that they have by now. */
+static APART void turn_waiting(struct wir *w) {
+    for (uint64_t k = w->turns % w->waiting.ops.len; k; k--)
+        pendq_requeue(&w->waiting);
+    w->turns = 0;
+}
+
 /* An instruction is looked up; true: it needs no collector. */
 static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
     struct rb_entry *e = &w->rb.entry[o->index];
@@ -259,6 +267,8 @@ static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
     }
     o->stamp = e->stamp;
     e->awaited = true;
+    if (w->turns)
+        turn_waiting(w);
     pendq_push(&w->waiting, (uint32_t)id);
     w->looked = 0;
     return true;
@@ -277,6 +287,8 @@ static EVERY_TIME bool wir_look(struct wir *w, int32_t id) {
 
 /* A port no new instruction uses serves the one that has waited longest. */
 static void retry(struct wir *w) {
+    if (w->turns)
+        turn_waiting(w);
     int32_t id = (int32_t)pendq_head(&w->waiting);
     struct wir_op *o = &w->ops[id];
     enum rb_look found = rb_retry(&w->rb, o->index, &o->tag, o->stamp);
@@ -301,8 +313,7 @@ static void retry(struct wir *w) {
 static void retry_unchanged(struct wir *w, uint64_t looks) {
     w->n.retries += looks;
     w->n.rb_ops += looks;
-    for (uint64_t k = looks % w->waiting.ops.len; k; k--)
-        pendq_requeue(&w->waiting);
+    w->turns += looks;
 }
 
 /* The next op of a kind must stay, and the lookups that are left are for the others, up to this turn. Returns

@@ -28,8 +28,11 @@ struct vsb {
 /* A buffer of any size; one without entries never finds anything. */
 void vsb_init(struct vsb *b, struct arena *a, uint32_t entries);
 /* The place of a hash; there must be entries. */
+static inline uint32_t vsb_index(const struct vsb *b, uint32_t hash) {
+    return __builtin_expect(b->mask, 1) ? hash & b->mask : hash % b->entries;
+}
 static inline struct vsb_entry *vsb_place(const struct vsb *b, uint32_t hash) {
-    return &b->entry[b->mask ? hash & b->mask : hash % b->entries];
+    return &b->entry[vsb_index(b, hash)];
 }
 /* The register entered with this hash, or VSB_MISS. */
 uint32_t vsb_lookup(const struct vsb *b, uint32_t hash);

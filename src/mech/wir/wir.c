@@ -121,11 +121,13 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     w->room = w->ports * ((uint32_t)p->front + 1);
     w->most = CORE_OPS - WIR_COPY_RESERVE;
     w->capped = p->policy == WIR_CAPPED;
+    w->has_signatures = p->vsb_entries > 0;
     w->ops = arena_array(a, struct wir_op, CORE_OPS);
     uint32_t most = queue_slots(w->room + s->schedulers * s->width);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k] = (struct wir_front){.mask = most - 1, .at = arena_array(a, struct wir_due, most)};
-    w->alloc[0] = CORE_NONE;
+    w->alloc.at = UINT64_MAX;
+    w->alloc.first = CORE_NONE;
     queue_init(&w->unwritten, a, CORE_OPS);
     queue_init(&w->starved, a, CORE_OPS);
     queue_init(&w->copies, a, CORE_OPS);
@@ -155,7 +157,9 @@ static void forget(struct wir *w) {
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k].head = w->front[k].tail = 0;
     w->full = 0;
-    w->alloc[0] = CORE_NONE;
+    w->alloc.at = UINT64_MAX;
+    w->alloc.first = CORE_NONE;
+    w->turns = 0;
     w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
 
@@ -204,7 +208,7 @@ static const char *finish(void *m, bool cut) {
     w->running = false;
     while (rb_take_loads(&w->rb, &at, &e))
         wir_drop(w, &e);
-    if (before_reuse(w) || w->alloc[0] != CORE_NONE || !pendq_empty(&w->waiting))
+    if (before_reuse(w) || w->alloc.first != CORE_NONE || !pendq_empty(&w->waiting))
         return "WIR holds instructions after the end of the launch";
     return regfile_check(&w->regs, held(w));
 }
@@ -318,7 +322,7 @@ static bool few_registers(const struct wir *w) {
 }
 
 /* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */
-static APART void evict_one(struct wir *w) {
+static void evict_one(struct wir *w) {
     struct rb_entry e;
     struct vsb_entry s;
     if (w->rb.used >= w->vsb.used && rb_evict_random(&w->rb, &e)) {
@@ -330,6 +334,13 @@ static APART void evict_one(struct wir *w) {
         return;
     }
     w->n.evictions++;
+}
+
+/* The end of a cycle in that mode. */
+static APART void low_cycle(struct wir *w) {
+    w->n.low_cycles++;
+    if (!w->touched || !queue_empty(&w->starved))
+        evict_one(w);
 }
 
 /* Registers in use in one cycle. */
@@ -347,12 +358,10 @@ static void wir_tick(void *m, uint64_t now) {
     w->wanted = false;
     wir_allocation_stage(w);
     wir_reuse_stage(w);
-    w->n.low_cycles += w->low;
-    if (w->low && (!w->touched || !queue_empty(&w->starved)))
-        evict_one(w);
+    if (__builtin_expect(w->low, 0))
+        low_cycle(w);
     count_registers(w, in_use(w));
-    if (__builtin_expect(!w->open | (w->regs.nfree < WIR_MAX_RESULT), 0)) /* an open one shuts at issue */
-        wir_gate(w);
+    wir_gate_again(w); /* where ops are many it shuts at issue */
     wir_write_stage(w);
 }
 
@@ -367,8 +376,7 @@ static uint64_t next(const void *m, uint64_t now) {
         if (w->front[k].first < turn && !wir_front_stays(w, k))
             turn = w->front[k].first;
     uint64_t at = turn == UINT64_MAX ? turn : wir_turn_cycle(turn);
-    if (w->alloc[0] != CORE_NONE)
-        at = min_u64(at, w->ops[w->alloc[0]].at);
+    at = min_u64(at, w->alloc.at);
     return at > now ? at : now + 1;
 }
 
@@ -388,7 +396,7 @@ static void elapsed(void *m, uint64_t cycles) {
 static void describe(const void *m, struct str *out) {
     const struct wir *w = m;
     uint32_t allocates = 0;
-    for (int32_t id = w->alloc[0]; id != CORE_NONE; id = w->sm->ops[id].next)
+    for (int32_t id = w->alloc.first; id != CORE_NONE; id = id == w->alloc.last ? CORE_NONE : w->ops[id].next)
         allocates++;
     str_printf(out,
                "  WIR: %u of %u registers free, %u ops before reuse, %u wait for a pending result, %u for a "

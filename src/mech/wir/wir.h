@@ -82,15 +82,18 @@ struct wir_op {
     bool record;    /* its result enters the reuse buffer: at its reserved place, or anew */
     bool done;      /* all words have a register; it waits for copies */
     bool holes;     /* some of its sources were never written */
+    bool signs;     /* its words go through the signature buffer */
     uint16_t dst;   /* register of the word in work */
     uint16_t movs;  /* copies under way */
     int16_t owner;  /* of a copy: the op it belongs to */
-    uint32_t index; /* place in the reuse buffer */
+    uint16_t index; /* place in the reuse buffer */
+    uint16_t next;  /* the op behind it on the way to the signature buffer ... */
+    uint16_t place; /* ... and where the word in work is looked up there */
     uint32_t hash;  /* of the word in work */
     uint64_t stamp;
-    uint64_t at;                   /* when the word in work is at the signature buffer */
-    struct reg_map *map;           /* where its first destination is */
-    uint32_t (*value)[WARP_LANES]; /* the latches of its destination words */
+    uint64_t at;               /* when the word in work is at the signature buffer */
+    struct reg_map *map;       /* where its destination is: of the word in work, as is ... */
+    uint32_t *value;           /* ... the latch */
     uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
     struct rb_tag tag;
 };
@@ -117,6 +120,7 @@ struct wir {
     uint16_t full;        /* how many of `front` have no room for more */
     uint32_t spare;       /* registers are few when no more than these are free */
     bool capped;          /* no more registers than the program names */
+    bool has_signatures;  /* there is a signature buffer */
     bool open;            /* the gate */
     bool low, wanted;     /* low-register mode; somebody at issue needs a register */
     bool touched;         /* a buffer was accessed in this cycle */
@@ -127,6 +131,8 @@ struct wir {
     int32_t fresh[WIR_FRESH];
     struct regfile regs;
     uint32_t looked; /* of the waiting ones, in a row, without finding a change */
+    uint64_t
+        turns; /* so many times the oldest of them has gone to the end of the queue since it was looked at */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
      * its kind free does not hold up the others, no more than on the base machine. */
@@ -137,7 +143,11 @@ struct wir {
         int32_t op;          /* the first */
         struct wir_due *at;
     } front[COLLECT_KINDS];
-    int32_t alloc[2];         /* FIFO of ops that were executed, on their way to the signature buffer */
+    /* Ops that were executed, on their way to the signature buffer, linked by wir_op.next. */
+    struct {
+        uint64_t at;         /* when the first is there; UINT64_MAX: there is none */
+        int32_t first, last; /* CORE_NONE: there is none */
+    } alloc;
     QUEUE(int32_t) unwritten; /* must be compared with a register that is not written yet */
     QUEUE(int32_t) starved;   /* need a free register */
     QUEUE(int32_t) copies;    /* copies that need a collector */
@@ -296,6 +306,11 @@ static inline void wir_gate(struct wir *w) {
     bool open = w->inflight < w->most && !w->full && w->regs.nfree >= WIR_MAX_RESULT;
     if (open != w->open)
         core_open_gate(w->sm, w, w->open = open);
+}
+/* The same behind what gives or takes registers, or ends ops. */
+static inline void wir_gate_again(struct wir *w) {
+    if (__builtin_expect(!w->open | (w->regs.nfree < WIR_MAX_RESULT), 0))
+        wir_gate(w);
 }
 
 #endif
