@@ -23,7 +23,8 @@
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
  * beside the SMs in the next round, which is why rounds are then half as long as what is known of replies; or
  * at once, when there is one thread, memory has little to do, or SMs wait for it. Rounds are longer where no
- * reply is about to come. */
+ * reply is about to come to any SM. With one thread an SM to which none is about to come goes farther than
+ * the round, and takes no part in the next ones until others are as far. */
 #include <string.h>
 
 #include "base/often.h"
@@ -31,7 +32,7 @@
 
 enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
-    LONG_ROUNDS = 4,   /* rounds may be so many times as long where nothing is to come from memory */
+    LONG_ROUNDS = 8,   /* rounds may be so many times as long where nothing is to come from memory */
     ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
     TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
@@ -53,6 +54,7 @@ enum { NOTED_WRITES = 1, NOTED_ALL = 2, NOTED_DUE = 4 };
 struct strand {
     _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
     uint64_t wake;            /* the cycle in which it must be ticked next */
+    uint64_t end;             /* it may go through cycles before this in the round */
     bool blocked;             /* it waits to learn of room in the network */
     bool wrong;               /* guesses of its loads may be */
     bool asks;                /* it has ticked since its mechanisms refused a block */
@@ -282,7 +284,7 @@ static void go_piece(void *ctx, uint32_t piece) {
     if (piece == MEMORY_PIECE)
         memsys_advance(r->m->mem, r->reached);
     else
-        strand_go(&r->strands[piece - SM_PIECE], r->round_end);
+        strand_go(&r->strands[piece - SM_PIECE], r->strands[piece - SM_PIECE].end);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -359,6 +361,24 @@ static void go_plain(struct run *r) {
     r->failures += r->failures < MOST_DOUBLINGS;
 }
 
+/* How far SMs may go in a round, which ends where the first of them has to stop: each as far as it knows of
+ * its own replies, so that those for which none is about to come need not take part in every round. halves:
+ * half as far, since memory follows beside them. */
+static void begin_round(struct run *r, uint64_t limit, bool halves) {
+    uint64_t least = r->longest;
+    BITS_EACH (&r->open, i) {
+        uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(r->m->mem, i), r->longest) : r->ahead;
+        r->strands[i].end = min_u64(limit, r->followed + known);
+        least = min_u64(least, known);
+    }
+    r->round_end = min_u64(limit, r->followed + least);
+    if (halves)
+        r->round_end = min_u64(r->round_end, r->reached + (least + 1) / 2);
+    if (r->m->threads > 1) /* that share work of equal lengths best */
+        BITS_EACH (&r->open, i)
+            r->strands[i].end = r->round_end;
+}
+
 /* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
  * SM has. */
 static bool go_all(struct run *r) {
@@ -372,7 +392,7 @@ static bool go_all(struct run *r) {
         if (s->at >= r->round_end || s->fault || wants_block(s) || s->idle)
             continue;
         if (strand_next(s) >= r->round_end)
-            s->at = r->round_end;
+            s->at = min_u64(strand_next(s), s->end);
         else
             r->due[n++] = SM_PIECE + i;
     }
@@ -645,9 +665,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     bool blocked = false; /* the last of all SMs waits to learn of room in the network */
     do {
         const bool beside = shared && r->busy;
-        uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(m->mem), r->longest) : r->ahead;
-        uint64_t most = beside && !blocked ? (known + 1) / 2 : known;
-        r->round_end = min_u64(limit, min_u64(r->followed + known, r->reached + most));
+        begin_round(r, limit, beside && !blocked);
         bool any = go_all(r);
         struct distance d = round_ends(r);
         uint32_t fault = settle(r, d.all, d.noted, d.fault, &cycle);

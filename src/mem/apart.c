@@ -74,13 +74,10 @@ uint64_t memsys_lookahead(const struct memsys *m) {
     return m->lookahead;
 }
 
-uint64_t memsys_known(const struct memsys *m) {
+uint64_t memsys_known(const struct memsys *m, uint32_t sm) {
     const struct clock *c = &m->domain[L2].clock;
-    uint64_t first = clock_tick(c, m->reached) + m->spec.l2.latency; /* of what L2 has not served yet */
-    if (icnt_waits(m->reply))
-        return m->lookahead;
-    for (uint32_t i = 0; i < m->spec.partitions; i++)
-        first = min_u64(first, l2_reply_at(m->l2[i]));
+    uint64_t now = clock_tick(c, m->reached), first = now + m->spec.l2.latency; /* not promised yet */
+    first = min_u64(first, promise_next(&m->promises[sm], now, icnt_came(m->reply, sm)));
     return m->lookahead + max_u64(m->reached, clock_cycle(c, first)) - m->reached;
 }
 

@@ -29,6 +29,7 @@ struct l2 {
     size_t blocked; /* counter of the reason why the oldest request cannot be served; 0: none known */
     uint32_t blocked_epoch, epoch;
     uint64_t blocked_at;
+    struct promises *promises; /* to each port; NULL: nobody asks */
     struct l2_counters n;
 };
 
@@ -47,6 +48,10 @@ struct l2 *l2_create(struct arena *a, const struct l2_spec *s) {
     queue_init(&l->replies[FROM_LINES], a, room);
     queue_init(&l->replies[FROM_ATOMICS], a, room + waiters);
     return l;
+}
+
+void l2_promise(struct l2 *l, struct promises *promises) {
+    l->promises = promises;
 }
 
 bool l2_has_room(const struct l2 *l) {
@@ -70,9 +75,14 @@ static void offer_reply(struct l2 *l, enum source from) {
     }
 }
 
-static EVERY_TIME void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
+/* What is decided now is ready after the latency, or later: an atomic may have to wait for others. */
+static EVERY_TIME void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t now,
+                             uint64_t later) {
+    uint64_t soonest = now + l->spec.latency, ready = soonest + later;
     if (p->flags & MEM_SILENT)
         return;
+    if (l->promises)
+        promise_reply(&l->promises[p->port], soonest);
     struct timed *r = queue_add(&l->replies[from]);
     r->packet = *p;
     r->ready = ready;
@@ -85,10 +95,6 @@ static EVERY_TIME void reply(struct l2 *l, enum source from, const struct mem_pa
 
 const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now) {
     return l->reply_at <= now ? &queue_head(&l->replies[l->reply_from])->packet : NULL;
-}
-
-uint64_t l2_reply_at(const struct l2 *l) {
-    return l->reply_at;
 }
 
 EVERY_TIME void l2_replied(struct l2 *l, uint64_t now) {
@@ -112,7 +118,7 @@ static void operate(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     l->atomics_free_at = max_u64(now, l->atomics_free_at) + ticks;
     l->n.atomic_ops += p->ops;
     l->n.atomic_ticks += ticks;
-    reply(l, FROM_ATOMICS, p, l->atomics_free_at + l->spec.latency);
+    reply(l, FROM_ATOMICS, p, now, l->atomics_free_at - now);
 }
 
 static void count_l2_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
@@ -136,7 +142,7 @@ static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet 
     if (r == MEM_HIT && p->kind == MEM_ATOMIC)
         operate(l, now, p);
     else if (r == MEM_HIT)
-        reply(l, FROM_LINES, p, now + l->spec.latency);
+        reply(l, FROM_LINES, p, now, 0);
     return r;
 }
 
@@ -147,7 +153,7 @@ static enum mem_result write_line(struct l2 *l, uint64_t now, const struct mem_p
     l->n.writes++;
     l->n.write_hits += r == MEM_HIT;
     l->n.write_sectors += mem_sectors(p->sectors);
-    reply(l, FROM_LINES, p, now + l->spec.latency);
+    reply(l, FROM_LINES, p, now, 0);
     return r;
 }
 
@@ -235,7 +241,7 @@ EVERY_TIME void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors
         if (waiter.kind == MEM_ATOMIC)
             operate(l, now, &waiter);
         else
-            reply(l, FROM_DRAM, &waiter, now + l->spec.latency);
+            reply(l, FROM_DRAM, &waiter, now, 0);
     }
     bank_end_fill(&l->bank, id);
 }

@@ -7,6 +7,7 @@
 #define REPRISE_MEM_L2_H
 
 #include "mem/bank.h"
+#include "mem/promise.h"
 
 struct l2_spec {
     struct bank_spec bank;
@@ -26,6 +27,8 @@ struct l2_counters { /* in words: mem/counters.c */
 struct l2;
 
 struct l2 *l2_create(struct arena *a, const struct l2_spec *s);
+/* Says of every reply from now on when it is ready at the earliest, to the port that gets it. */
+void l2_promise(struct l2 *l, struct promises *promises);
 bool l2_has_room(const struct l2 *l);
 /* A request that can be looked at from tick now on. */
 void l2_push(struct l2 *l, uint64_t now, const struct mem_packet *p);
@@ -40,8 +43,6 @@ void l2_sent(struct l2 *l);
 void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors);
 /* The next reply that is ready by now, or NULL; taken by l2_replied. */
 const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now);
-/* The tick in which the first reply is ready, of those for which that is known; NEVER: there is none. */
-uint64_t l2_reply_at(const struct l2 *l);
 void l2_replied(struct l2 *l, uint64_t now);
 /* The line is here from now on, and takes no time to come. */
 void l2_put(struct l2 *l, uint64_t line);

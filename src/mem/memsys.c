@@ -58,6 +58,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->request = icnt_create(a, &m->spec.request);
     m->reply = icnt_create(a, &m->spec.reply);
     m->lookahead = clock_scale_down(s->reply.latency, s->icnt_clock.den, s->icnt_clock.num);
+    m->promises = arena_array(a, struct promises, s->sms);
     m->l2 = arena_array(a, struct l2 *, s->partitions);
     m->dram = arena_array(a, struct dram *, s->partitions);
     m->l2_at = arena_array(a, uint64_t, s->partitions);
@@ -65,6 +66,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->data_at = arena_array(a, uint64_t, s->partitions);
     for (uint32_t i = 0; i < s->partitions; i++) {
         m->l2[i] = l2_create(a, &s->l2);
+        l2_promise(m->l2[i], m->promises);
         m->dram[i] = dram_create(a, &s->dram);
         m->l2_at[i] = m->dram_at[i] = m->data_at[i] = NEVER;
     }

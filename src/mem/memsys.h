@@ -124,9 +124,9 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
  * for each of them. */
 void memsys_join(struct memsys *m, uint64_t now);
 uint64_t memsys_lookahead(const struct memsys *m);
-/* How many cycles of replies are known now, all ports having been informed: as many, and more while none is
- * on its way to the network. */
-uint64_t memsys_known(const struct memsys *m);
+/* How many cycles of the replies to an SM are known now, its port having been informed: as many, and more
+ * while none is on its way to the network. */
+uint64_t memsys_known(const struct memsys *m, uint32_t sm);
 /* Packets that the networks have moved. */
 uint64_t memsys_packets(const struct memsys *m);
 /* Lets everything but the ports go through the cycles before end. */

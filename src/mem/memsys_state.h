@@ -65,8 +65,9 @@ struct memsys {
     uint64_t *dram_at;  /* the tick up to which each channel must be gone through; NEVER: none is known */
     uint64_t *data_at;  /* the L2 tick in which each partition gets data from its channel */
     uint64_t *fresh_at; /* the tick from which each SM may have requests in the network that are not known */
-    uint64_t lookahead; /* cycles that a packet takes through the network for replies */
-    const struct bits *open; /* while ports are apart: those that take part */
+    struct promises *promises; /* of L2 to each SM */
+    uint64_t lookahead;        /* cycles that a packet takes through the network for replies */
+    const struct bits *open;   /* while ports are apart: those that take part */
     bool apart, eager;
     bool foresees; /* while ports are apart: as memsys_part was asked */
     /* Ports that are apart read what is above while the networks change what is below. */

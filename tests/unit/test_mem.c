@@ -889,6 +889,28 @@ static void test_l2_latency(void **state) {
     assert_true(n->reads == 2 && n->read_hits == 1 && n->read_misses == 1 && n->fills == 1);
 }
 
+/* Whoever waits for a reply is told as soon as it is sure when one comes, and only that port; one that the
+ * network has not moved by then may come at any time. */
+static void test_l2_promises(void **state) {
+    (void)state;
+    struct l2_spec s = small_l2();
+    struct l2 *l = l2_create(&arena, &s);
+    struct promises to[2] = {{0}};
+    struct mem_packet p = request(MEM_LOAD, 3, 0x1, 5);
+    p.port = 1;
+    l2_promise(l, to);
+    l2_put(l, p.line);
+    l2_push(l, 100, &p);
+    assert_true(promise_next(&to[1], 100, 0) == NEVER);
+    l2_tick(l, 100);
+    assert_true(promise_next(&to[0], 101, 0) == NEVER && promise_next(&to[1], 101, 0) == 120);
+    assert_true(promise_next(&to[1], 120, 0) == 120 && promise_next(&to[1], 121, 0) < 121);
+    assert_true(promise_next(&to[1], 121, 1) == NEVER);
+    for (uint32_t k = 0; k <= PROMISES_KNOWN; k++) /* one too many: the first counts as ready */
+        promise_reply(&to[1], 200 + k);
+    assert_true(promise_next(&to[1], 150, 1) < 150 && promise_next(&to[1], 150, 2) == 201);
+}
+
 /* Writes need no data from DRAM; a sector written in part is fetched only to be read; dirty lines go out. */
 static void test_l2_writes(void **state) {
     (void)state;
@@ -1021,6 +1043,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_icnt_waits, free_arena),
         cmocka_unit_test_teardown(test_icnt_foresees, free_arena),
         cmocka_unit_test_teardown(test_l2_latency, free_arena),
+        cmocka_unit_test_teardown(test_l2_promises, free_arena),
         cmocka_unit_test_teardown(test_l2_writes, free_arena),
         cmocka_unit_test_teardown(test_l2_merging, free_arena),
         cmocka_unit_test_teardown(test_l2_replies, free_arena),

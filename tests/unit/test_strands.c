@@ -153,12 +153,12 @@ static void short_rounds_are_few(void **state) {
 }
 
 /* As long as a cache has room for requests, its SM need not know when they leave. All cycles belong to a
- * round then, which are of 16 at most. */
+ * round then, and these are of 16 or so: longer ones only where no SM is about to get a reply. */
 static void waiting_requests_end_no_rounds(void **state) {
     (void)state;
     static const char *const deep[] = {"icnt.in_queue=1", "l1.queue=64", NULL};
     uint64_t rounds, cycles = cycles_and_rounds(deep, 1, &rounds);
-    assert_true(9 * rounds < cycles && cycles < 16 * rounds);
+    assert_true(9 * rounds < cycles && cycles < 20 * rounds);
 }
 
 /* Who gets room in a network that is full is foreseen where there are several threads, so that rounds are not
