@@ -96,9 +96,9 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
     if (queued) {
         queue_op(sm, id);
     } else {
-        op_finish_at(sm, id,
-                     now + (known ? op->need->cycles : latency_of(sm, op, unit)) +
-                         (shape >= SHAPE_BASE ? 0 : op->delay) - 1);
+        access_finish_at(sm, id,
+                         now + (known ? op->need->cycles : latency_of(sm, op, unit)) +
+                             (shape >= SHAPE_BASE ? 0 : op->delay) - 1);
     }
     return work.beats;
 }
