@@ -29,7 +29,8 @@ struct run {
     uint64_t longest;          /* ... if more is known of replies */
     uint64_t reached;          /* the first cycle that not all SMs have gone through */
     uint64_t followed;         /* ... and the memory system */
-    uint64_t round_end;        /* where a round ends */
+    uint64_t round_end;        /* where a round ends ... */
+    uint64_t limit;            /* ... and what no SM may go through in it */
     uint64_t most_insts_ahead; /* that all SMs can have executed, or passed over, two such rounds from now */
     uint64_t most_insts;       /* a limit of executed instructions ends the launch, or its timing */
     uint32_t trial;            /* rounds since it was last seen whether they pay */

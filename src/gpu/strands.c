@@ -361,22 +361,28 @@ static void go_plain(struct run *r) {
     r->failures += r->failures < MOST_DOUBLINGS;
 }
 
-/* How far SMs may go in a round, which ends where the first of them has to stop: each as far as it knows of
- * its own replies, so that those for which none is about to come need not take part in every round. halves:
- * half as far, since memory follows beside them. */
-static void begin_round(struct run *r, uint64_t limit, bool halves) {
-    uint64_t least = r->longest;
+/* How far an SM may go in the round that begins: as far as it knows of its own replies. */
+static EVERY_TIME uint64_t end_of(const struct run *r, uint32_t i) {
+    uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(r->m->mem, i), r->longest) : r->ahead;
+    return min_u64(r->limit, r->followed + known);
+}
+
+/* A round ends where the first of the SMs has to stop, but for those that are far enough ahead to take no
+ * part in it. halves: where it would be half as long, since memory follows beside them. */
+static void begin_round(struct run *r, bool halves) {
+    uint64_t far = r->m->threads > 1 ? NEVER : r->followed + r->ahead;
+    uint64_t end = min_u64(r->limit, r->followed + r->longest);
     BITS_EACH (&r->open, i) {
-        uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(r->m->mem, i), r->longest) : r->ahead;
-        r->strands[i].end = min_u64(limit, r->followed + known);
-        least = min_u64(least, known);
+        struct strand *s = &r->strands[i];
+        s->end = 0;
+        if (s->at >= far || s->idle)
+            continue;
+        s->end = end_of(r, i);
+        end = min_u64(end, s->end);
     }
-    r->round_end = min_u64(limit, r->followed + least);
     if (halves)
-        r->round_end = min_u64(r->round_end, r->reached + (least + 1) / 2);
-    if (r->m->threads > 1) /* that share work of equal lengths best */
-        BITS_EACH (&r->open, i)
-            r->strands[i].end = r->round_end;
+        end = min_u64(end, r->reached + (end - r->followed + 1) / 2);
+    r->round_end = end;
 }
 
 /* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
@@ -391,6 +397,10 @@ static bool go_all(struct run *r) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || s->fault || wants_block(s) || s->idle)
             continue;
+        if (m->threads > 1) /* that share work of equal lengths best */
+            s->end = r->round_end;
+        else if (!s->end)
+            s->end = end_of(r, i);
         if (strand_next(s) >= r->round_end)
             s->at = min_u64(strand_next(s), s->end);
         else
@@ -665,7 +675,8 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     bool blocked = false; /* the last of all SMs waits to learn of room in the network */
     do {
         const bool beside = shared && r->busy;
-        begin_round(r, limit, beside && !blocked);
+        r->limit = limit;
+        begin_round(r, beside && !blocked);
         bool any = go_all(r);
         struct distance d = round_ends(r);
         uint32_t fault = settle(r, d.all, d.noted, d.fault, &cycle);

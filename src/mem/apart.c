@@ -74,11 +74,19 @@ uint64_t memsys_lookahead(const struct memsys *m) {
     return m->lookahead;
 }
 
-uint64_t memsys_known(const struct memsys *m, uint32_t sm) {
+EVERY_TIME uint64_t memsys_known(const struct memsys *m, uint32_t sm) {
+    uint64_t first = promise_next(&m->promises[sm], m->l2_tick, m->port[sm].known_replies);
+    if (first >= m->l2_unpromised)
+        return m->quiet_for;
+    return m->lookahead + max_u64(m->reached, clock_cycle(&m->domain[L2].clock, first)) - m->reached;
+}
+
+/* Where L2 stands when all that is apart is informed. */
+static void note_l2(struct memsys *m) {
     const struct clock *c = &m->domain[L2].clock;
-    uint64_t now = clock_tick(c, m->reached), first = now + m->spec.l2.latency; /* not promised yet */
-    first = min_u64(first, promise_next(&m->promises[sm], now, icnt_came(m->reply, sm)));
-    return m->lookahead + max_u64(m->reached, clock_cycle(c, first)) - m->reached;
+    m->l2_tick = clock_tick(c, m->reached);
+    m->l2_unpromised = m->l2_tick + m->spec.l2.latency;
+    m->quiet_for = m->lookahead + max_u64(m->reached, clock_cycle(c, m->l2_unpromised)) - m->reached;
 }
 
 uint64_t memsys_packets(const struct memsys *m) {
@@ -205,6 +213,7 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
     m->foresees = foresee;
     m->reached = now;
     m->open = open;
+    note_l2(m);
     BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
         p->shown = now;
@@ -314,6 +323,7 @@ void memsys_advance(struct memsys *m, uint64_t end) {
 
 void memsys_inform(struct memsys *m) {
     uint64_t sure = foresee_room(m);
+    note_l2(m);
     BITS_EACH (m->open, sm)
         if (has_news(m, sm))
             inform_port(m, sm, sure);

@@ -72,7 +72,11 @@ struct memsys {
     bool foresees; /* while ports are apart: as memsys_part was asked */
     /* Ports that are apart read what is above while the networks change what is below. */
     struct domain domain[DOMAINS];
-    uint64_t at;         /* the first core cycle in which one of them has work */
+    uint64_t at; /* the first core cycle in which one of them has work */
+    /* While ports are apart, when they were last informed: the first tick that L2 has not gone through, that
+     * in which the first reply may be ready that it has not promised, and how many cycles it takes until that
+     * reaches an SM. */
+    uint64_t l2_tick, l2_unpromised, quiet_for;
     uint64_t reached;    /* while ports are apart: the first that everything but these has not gone through */
     struct bits sending; /* SMs with requests to send, but for those that wait for room in the network */
     struct bits *roomy;  /* those that have waited */
