@@ -170,8 +170,10 @@ struct core_op {
     bool offered : 1;             /* the owner of memory accesses has seen it */
     bool later : 1;               /* its result is not there yet, see sm.later */
     bool remote : 1;              /* some lanes access the shared memory of another block */
-    bool noted : 1; /* for the owner of the registers as it likes, or, where they have none, ... */
-    uint8_t tag;    /* ... for that of the banks, as these are */
+    /* For the owner of the registers, as it likes; where they have none, for that of the banks, with what is
+     * behind it. */
+    bool noted : 1;
+    uint8_t tag;
     uint32_t served;
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
